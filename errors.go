@@ -1,0 +1,116 @@
+package sessiondb
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Errors from opening a store.
+var (
+	// ErrNotStore means that the file is not a session store: another
+	// application's database, or no database at all. It was not touched.
+	ErrNotStore = errors.New("not a session store")
+	// ErrSchemaNewer means that a newer program owns the schema: the store can
+	// be read, not written.
+	ErrSchemaNewer = errors.New("schema is newer than this program")
+	// ErrCorrupt means that pages of the database are damaged.
+	ErrCorrupt = errors.New("database is damaged")
+)
+
+// Errors from reading and writing.
+var (
+	// ErrNotFound means that no such session, message or title exists.
+	ErrNotFound = errors.New("not found")
+	// ErrAmbiguous means that a prefix fits several sessions.
+	ErrAmbiguous = errors.New("ambiguous")
+	// ErrExists means that a session of that id exists with other values.
+	ErrExists = errors.New("already exists")
+	// ErrTitleTaken means that another session holds the title.
+	ErrTitleTaken = errors.New("title is taken")
+	// ErrTitleInvalid means that a title is too long.
+	ErrTitleInvalid = errors.New("title is invalid")
+	// ErrInvalid means that an argument can't be used.
+	ErrInvalid = errors.New("invalid argument")
+	// ErrBusy means that others held the write lock for as long as the retry
+	// policy allows. Nothing was written.
+	ErrBusy = errors.New("database is busy")
+	// ErrFull means that the disk, or the quota, is full. Nothing was written.
+	ErrFull = errors.New("disk is full")
+	// ErrReplaced means that the file at the path is no longer the one that is
+	// open. Nothing was written.
+	ErrReplaced = errors.New("database file was replaced")
+	// ErrReadOnly means that the store was opened, or can only be opened, for
+	// reading.
+	ErrReadOnly = errors.New("store is read-only")
+	// ErrClosed means that Close was called before.
+	ErrClosed = errors.New("store is closed")
+)
+
+// AmbiguousError names the sessions that a prefix fits. It is [ErrAmbiguous].
+type AmbiguousError struct {
+	Ref        string
+	Candidates []string // ids, at most 10, most recently started first
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q fits several sessions: %s", e.Ref, strings.Join(e.Candidates, ", "))
+}
+
+// Is reports whether target is [ErrAmbiguous].
+func (e *AmbiguousError) Is(target error) bool { return target == ErrAmbiguous }
+
+// TitleTakenError names the session that holds a title. It is [ErrTitleTaken].
+type TitleTakenError struct {
+	Title  string
+	Holder string // session id
+}
+
+func (e *TitleTakenError) Error() string {
+	return fmt.Sprintf("title %q is taken by session %s", e.Title, e.Holder)
+}
+
+// Is reports whether target is [ErrTitleTaken].
+func (e *TitleTakenError) Is(target error) bool { return target == ErrTitleTaken }
+
+// ExistsError names what differs between a session and the one that was to be
+// created under the same id. It is [ErrExists].
+type ExistsError struct {
+	ID     string
+	Fields []string // column names
+}
+
+func (e *ExistsError) Error() string {
+	return fmt.Sprintf("session %s exists with another %s", e.ID, strings.Join(e.Fields, ", "))
+}
+
+// Is reports whether target is [ErrExists].
+func (e *ExistsError) Is(target error) bool { return target == ErrExists }
+
+// BusyError tells what was tried before giving up. It is [ErrBusy].
+type BusyError struct {
+	Attempts int
+	Waited   time.Duration
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("database is busy: another program held the write lock through %d attempts in %.1f s",
+		e.Attempts, e.Waited.Seconds())
+}
+
+// Is reports whether target is [ErrBusy].
+func (e *BusyError) Is(target error) bool { return target == ErrBusy }
+
+// SchemaError tells the version found and the newest this program writes. It
+// is [ErrSchemaNewer].
+type SchemaError struct {
+	Have, Want int
+}
+
+func (e *SchemaError) Error() string {
+	return fmt.Sprintf("schema version %d is newer than %d: the store can be read, not written", e.Have, e.Want)
+}
+
+// Is reports whether target is [ErrSchemaNewer].
+func (e *SchemaError) Is(target error) bool { return target == ErrSchemaNewer }

@@ -1,0 +1,114 @@
+// Package engine is the seam between the rules of the store and the database
+// that keeps it. It holds no behaviour: an engine implements these interfaces,
+// package sessiondb calls them.
+//
+// The SQL that crosses the seam is what SQLite and PostgreSQL share, with `?`
+// for parameters. What really differs (matching text, snippets, locking,
+// maintenance) is a method.
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/sessiondb-go/sessiondb/internal/searchql"
+)
+
+// Rows is the result of a query, read forward once.
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+	Close() error
+}
+
+// Row is a result of at most one row. Scan returns sql.ErrNoRows when there is
+// none.
+type Row interface {
+	Scan(dest ...any) error
+}
+
+// Queryer reads inside a transaction.
+type Queryer interface {
+	Query(ctx context.Context, query string, args ...any) (Rows, error)
+	QueryRow(ctx context.Context, query string, args ...any) Row
+}
+
+// Execer reads and writes inside a transaction. Exec returns the number of
+// rows changed.
+type Execer interface {
+	Queryer
+	Exec(ctx context.Context, query string, args ...any) (int64, error)
+}
+
+// Engine is one open database.
+type Engine interface {
+	// Read runs fn on one consistent snapshot.
+	Read(ctx context.Context, fn func(Queryer) error) error
+	// Write runs fn in one atomic transaction and returns after it is durable.
+	// It retries on contention, so fn may run more than once and must have no
+	// effect outside the transaction. An error from fn undoes what fn did.
+	Write(ctx context.Context, fn func(Execer) error) error
+	// Match finds messages within the snapshot q, which Read handed out.
+	Match(ctx context.Context, q Queryer, m Match) ([]Hit, error)
+	// Compact merges index segments and gives free pages back.
+	Compact(ctx context.Context) error
+	// Check reports damage without changing anything.
+	Check(ctx context.Context) ([]Finding, error)
+	// Info tells the few facts about this database that the SQL depends on.
+	Info() Info
+	Close() error
+}
+
+// Info is what the rules need to know about the database behind the seam.
+type Info struct {
+	// ReadOnly is set when every Write is refused.
+	ReadOnly bool
+	// SchemaVersion is the version row found at open.
+	SchemaVersion int
+	// ActivityIndex says that messages can be walked by descending timestamp
+	// without a sort. Files that only other programs wrote lack it.
+	ActivityIndex bool
+}
+
+// Match is a search over messages.
+type Match struct {
+	Query searchql.Query
+	Filter
+	Order  Order
+	Limit  int // 0 means no limit
+	Offset int
+}
+
+// Filter narrows a search. Empty fields do not filter.
+type Filter struct {
+	Sources        []string
+	ExcludeSources []string
+	Roles          []string
+	Sessions       []string
+	After, Before  time.Time
+}
+
+// Order is how hits are sorted. Ties go by message id.
+type Order int
+
+// The orders a search can ask for.
+const (
+	ByRank Order = iota
+	Newest
+	Oldest
+)
+
+// Hit is one matching message.
+type Hit struct {
+	MessageID int64
+	Rank      float64 // lower is better
+	Snippet   string
+}
+
+// Finding is one thing Check noticed.
+type Finding struct {
+	Severity string // "error" or "warning"
+	What     string
+	Fix      string // the command that mends it, may be empty
+}

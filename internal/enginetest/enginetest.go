@@ -1,0 +1,88 @@
+// Package enginetest is the one suite that every engine passes whole. It tests
+// a *sessiondb.DB through its public methods, a file a topic, a fresh store a
+// subtest.
+package enginetest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+// Options are what a test asks of the store it gets.
+type Options struct {
+	Now func() time.Time
+}
+
+// Open makes an empty store. Run closes it.
+type Open func(t *testing.T, o Options) *sessiondb.DB
+
+// topics are the parts of the suite; each stands in a file of its name.
+var topics = map[string]func(t *testing.T, h *harness){
+	"sessions": testSessions,
+}
+
+// Run holds an engine to the suite.
+func Run(t *testing.T, open Open) {
+	for name, test := range topics {
+		t.Run(name, func(t *testing.T) { test(t, &harness{open: open}) })
+	}
+}
+
+// harness opens stores for subtests.
+type harness struct{ open Open }
+
+// start is where the clock of every test store begins.
+var start = time.Unix(1778000000, 0)
+
+// store opens a fresh store and a clock that the test moves.
+func (h *harness) store(t *testing.T) (*sessiondb.DB, *clock) {
+	t.Helper()
+	c := &clock{t: start}
+	db := h.open(t, Options{Now: c.now})
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return db, c
+}
+
+// clock stands still until a test moves it.
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+func text(s string) *string { return &s }
+
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
