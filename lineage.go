@@ -1,6 +1,12 @@
 package sessiondb
 
-import "context"
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+)
 
 // Kind tells how a session came from its parent.
 type Kind string
@@ -13,27 +19,221 @@ const (
 	Delegate     Kind = "delegate" // a subagent's session
 )
 
-// LineageNode is one session of a [Lineage].
+// The edges of a lineage, for a child c and its parent p. A clock may be set
+// back between the end of the parent and the start of the child: a few seconds
+// are allowed, and beyond that the ids of the messages, which never go back,
+// tell that the child went on where the parent stopped.
+const (
+	notDelegateSQL = `c.source NOT IN ('subagent', 'tool', 'delegate')`
+
+	startedAfterSQL = `(p.ended_at IS NULL OR c.started_at >= p.ended_at - 5)`
+
+	goesOnSQL = `(c.source = p.source AND (SELECT MIN(id) FROM messages WHERE session_id = c.id)
+  > (SELECT MAX(id) FROM messages WHERE session_id = p.id))`
+
+	continuationSQL = `(p.end_reason = 'compression' AND ` + notDelegateSQL + ` AND (` + startedAfterSQL + ` OR ` + goesOnSQL + `))`
+
+	branchSQL = `(p.end_reason = 'branched' AND ` + notDelegateSQL + ` AND ` + startedAfterSQL + `)`
+
+	kindSQL = `CASE WHEN p.id IS NULL THEN 'root' WHEN ` + continuationSQL + ` THEN 'continuation'
+ WHEN ` + branchSQL + ` THEN 'branch' ELSE 'delegate' END`
+
+	// withParentSQL joins each session c with its parent p. A session that is
+	// its own parent has none.
+	withParentSQL = ` FROM sessions c LEFT JOIN sessions p ON p.id = c.parent_session_id AND p.id <> c.id`
+)
+
+// LineageNode is one session of a lineage.
 type LineageNode struct {
 	Session
 	Kind  Kind
 	Depth int
 }
 
-// CompressionTip follows compression continuations from a session to the live
-// end. A session that was not compressed is its own tip; so is an unknown id.
-func (db *DB) CompressionTip(ctx context.Context, id string) (string, error) { panic("todo") }
+// parentOf returns the id of a session's parent, empty if it has none, and how
+// the session came from it.
+func parentOf(ctx context.Context, q engine.Queryer, id string) (parent string, kind Kind, err error) {
+	var p *string
+	err = q.QueryRow(ctx, `SELECT p.id, `+kindSQL+withParentSQL+` WHERE c.id = ?`, id).Scan(&p, &kind)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", Root, nil
+	}
+	if p != nil {
+		parent = *p
+	}
+	return parent, kind, err
+}
 
-// ResumeSessionID returns the session to go on with: the tip of the chain, or
-// the last one before it that has messages; the id itself if none has.
-func (db *DB) ResumeSessionID(ctx context.Context, id string) (string, error) { panic("todo") }
+// climb goes up from a session while the edge is one that follow accepts, and
+// returns the ids passed, the session first, and the kind of the last. It ends
+// in a cycle too: then the smallest id of the cycle is the last, so that every
+// member finds the same.
+func climb(ctx context.Context, q engine.Queryer, id string, follow func(Kind) bool) (path []string, top Kind, err error) {
+	seen := map[string]int{}
+	for {
+		if at, ok := seen[id]; ok {
+			return append(path, smallest(path[at:])), Root, nil
+		}
+		seen[id] = len(path)
+		path = append(path, id)
+		parent, kind, err := parentOf(ctx, q, id)
+		if err != nil || parent == "" || !follow(kind) {
+			return path, kind, err
+		}
+		id = parent
+	}
+}
+
+func smallest(ids []string) string {
+	least := ids[0]
+	for _, id := range ids {
+		if id < least {
+			least = id
+		}
+	}
+	return least
+}
+
+func isContinuation(k Kind) bool { return k == Continuation }
+
+func anyKind(Kind) bool { return true }
+
+// chainRoot returns the first session of the compression chain that a session
+// belongs to, and how that one came from its own parent.
+func chainRoot(ctx context.Context, q engine.Queryer, id string) (string, Kind, error) {
+	path, kind, err := climb(ctx, q, id, isContinuation)
+	if err != nil {
+		return "", "", err
+	}
+	return path[len(path)-1], kind, nil
+}
+
+// chainIDs returns every session of the compression chain that a session
+// belongs to, forks included: what a list shows as one conversation.
+func chainIDs(ctx context.Context, q engine.Queryer, id string) ([]string, error) {
+	root, _, err := chainRoot(ctx, q, id)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := continuations(ctx, q, 0, root)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(nodes))
+	for i, n := range nodes {
+		ids[i] = n.id
+	}
+	return ids, nil
+}
 
 // Ancestors returns a session's chain of parents, root first, without itself.
-func (db *DB) Ancestors(ctx context.Context, id string) ([]Session, error) { panic("todo") }
+func (db *DB) Ancestors(ctx context.Context, id string) (out []Session, err error) {
+	defer wrap(&err, "ancestors of %s", id)
+	err = db.read(ctx, func(q engine.Queryer) error {
+		out, err = ancestors(ctx, q, id)
+		return err
+	})
+	return out, err
+}
+
+func ancestors(ctx context.Context, q engine.Queryer, id string) ([]Session, error) {
+	seen := map[string]bool{id: true}
+	var up []Session
+	for {
+		parent, _, err := parentOf(ctx, q, id)
+		if err != nil {
+			return nil, err
+		}
+		if parent == "" || seen[parent] {
+			break
+		}
+		s, err := sessionByID(ctx, q, parent)
+		if err != nil {
+			return nil, err
+		}
+		seen[parent] = true
+		up = append(up, s)
+		id = parent
+	}
+	for i, j := 0, len(up)-1; i < j; i, j = i+1, j-1 {
+		up[i], up[j] = up[j], up[i]
+	}
+	return up, nil
+}
 
 // Descendants returns everything below a session, depth first, without itself.
-func (db *DB) Descendants(ctx context.Context, id string) ([]LineageNode, error) { panic("todo") }
+func (db *DB) Descendants(ctx context.Context, id string) (out []LineageNode, err error) {
+	defer wrap(&err, "descendants of %s", id)
+	err = db.read(ctx, func(q engine.Queryer) error {
+		out, err = subtree(ctx, q, id)
+		return err
+	})
+	if len(out) > 0 {
+		out = out[1:]
+	}
+	return out, err
+}
 
 // Lineage returns the whole tree a session belongs to, root first, depth
 // first. Cycles in damaged data end the walk. Unknown is [ErrNotFound].
-func (db *DB) Lineage(ctx context.Context, id string) ([]LineageNode, error) { panic("todo") }
+func (db *DB) Lineage(ctx context.Context, id string) (out []LineageNode, err error) {
+	defer wrap(&err, "lineage of %s", id)
+	err = db.read(ctx, func(q engine.Queryer) error {
+		path, _, err := climb(ctx, q, id, anyKind)
+		if err != nil {
+			return err
+		}
+		out, err = subtree(ctx, q, path[len(path)-1])
+		if err == nil && len(out) == 0 {
+			err = ErrNotFound
+		}
+		return err
+	})
+	return out, err
+}
+
+var subtreeSQL = `WITH RECURSIVE tree(id) AS (
+ SELECT id FROM sessions WHERE id = ?
+ UNION SELECT c.id FROM tree JOIN sessions c ON c.parent_session_id = tree.id)
+SELECT ` + selectColumns("c", sessionColumns) + `, ` + kindSQL + withParentSQL + ` JOIN tree ON tree.id = c.id
+ ORDER BY c.started_at, c.id`
+
+// subtree returns a session and everything below it, depth first; siblings by
+// start.
+func subtree(ctx context.Context, q engine.Queryer, root string) ([]LineageNode, error) {
+	children := map[string][]LineageNode{}
+	var top *LineageNode
+	err := eachRow(ctx, q, func(r engine.Rows) error {
+		var n LineageNode
+		if err := r.Scan(append(n.scanTargets(), &n.Kind)...); err != nil {
+			return err
+		}
+		if n.ID == root {
+			top = &n
+		} else if n.ParentID != nil {
+			children[*n.ParentID] = append(children[*n.ParentID], n)
+		}
+		return nil
+	}, subtreeSQL, root)
+	if err != nil || top == nil {
+		return nil, err
+	}
+	return depthFirst(*top, children), nil
+}
+
+// depthFirst lays a tree out in the order it is read. It uses a stack of its
+// own: a chain can be longer than is good for recursion.
+func depthFirst(top LineageNode, children map[string][]LineageNode) (out []LineageNode) {
+	stack := []LineageNode{top}
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		out = append(out, n)
+		below := children[n.ID]
+		for i := len(below) - 1; i >= 0; i-- {
+			below[i].Depth = n.Depth + 1
+			stack = append(stack, below[i])
+		}
+	}
+	return out
+}

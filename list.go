@@ -3,6 +3,8 @@ package sessiondb
 import (
 	"context"
 	"time"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
 // ListFilter says which sessions to list and in which order.
@@ -22,6 +24,22 @@ type ListFilter struct {
 	Offset   int
 }
 
+const defaultLimit = 20
+
+// page returns the limit and the offset to use; limit 0 is none.
+func page(limit, offset int) (int, int) {
+	switch {
+	case limit == 0:
+		limit = defaultLimit
+	case limit < 0:
+		limit = 0
+	}
+	if offset < 0 {
+		offset = 0
+	}
+	return limit, offset
+}
+
 // ListedSession is a session as a list shows it.
 type ListedSession struct {
 	Session
@@ -33,10 +51,189 @@ type ListedSession struct {
 }
 
 // Sessions lists roots and branches, newest first, each compressed root
-// standing with the id and state of its tip.
-func (db *DB) Sessions(ctx context.Context, f ListFilter) ([]ListedSession, error) { panic("todo") }
+// standing with the id and state of its tip. The order is by start, or by last
+// activity; equal ones by start, then by id, descending.
+func (db *DB) Sessions(ctx context.Context, f ListFilter) (out []ListedSession, err error) {
+	defer wrap(&err, "list sessions")
+	err = db.read(ctx, func(q engine.Queryer) error {
+		out, err = db.list(ctx, q, f)
+		return err
+	})
+	return out, err
+}
 
 // RecentSessions lists plain rows by last activity, newest first.
 func (db *DB) RecentSessions(ctx context.Context, source string, limit, offset int) ([]ListedSession, error) {
-	panic("todo")
+	return db.Sessions(ctx, ListFilter{
+		Source: source, Children: true, NoProjection: true, ByLastActive: true, Archived: true,
+		Limit: limit, Offset: offset,
+	})
+}
+
+func (db *DB) list(ctx context.Context, q engine.Queryer, f ListFilter) ([]ListedSession, error) {
+	l, err := db.newListing(ctx, q, f)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := l.pageIDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := l.load(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	if !f.NoProjection {
+		if err := l.project(ctx, rows); err != nil {
+			return nil, err
+		}
+	}
+	for i := range rows {
+		if err := l.describe(ctx, &rows[i]); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// listing is one list being made.
+type listing struct {
+	q      engine.Queryer
+	f      ListFilter
+	info   engine.Info
+	latest float64
+	where  string // conditions on session c and its parent p
+	args   []any
+}
+
+func (db *DB) newListing(ctx context.Context, q engine.Queryer, f ListFilter) (*listing, error) {
+	l := &listing{q: q, f: f, info: db.engine.Info(), latest: db.latest(), where: ` WHERE 1 = 1`}
+	if f.Source != "" {
+		l.and(`c.source = ?`, f.Source)
+	}
+	if n := len(f.ExcludeSources); n > 0 {
+		l.and(`c.source NOT IN (`+placeholders(n)+`)`, anys(f.ExcludeSources)...)
+	}
+	if l.info.Archived && !f.Archived {
+		l.and(`c.archived = 0`)
+	}
+	if f.Children {
+		return l, nil
+	}
+	l.and(`(p.id IS NULL OR ` + branchSQL + `)`)
+	orphans, err := hasOrphans(ctx, q)
+	if orphans {
+		l.and(`NOT EXISTS (SELECT 1 FROM sessiondb_orphans o WHERE o.session_id = c.id AND o.kind = 'delegate')`)
+	}
+	return l, err
+}
+
+func (l *listing) and(cond string, args ...any) {
+	l.where += ` AND ` + cond
+	l.args = append(l.args, args...)
+}
+
+// pageIDs returns the ids of the sessions of the page, in order.
+func (l *listing) pageIDs(ctx context.Context) ([]string, error) {
+	if l.f.ByLastActive {
+		return l.byActivity(ctx)
+	}
+	limit, offset := page(l.f.Limit, l.f.Offset)
+	query := `SELECT c.id` + withParentSQL + l.where + ` ORDER BY c.started_at DESC, c.id DESC`
+	args := l.args
+	if limit > 0 {
+		query, args = query+` LIMIT ? OFFSET ?`, append(args, limit, offset)
+	}
+	ids, err := queryStrings(ctx, l.q, query, args...)
+	if limit == 0 {
+		ids = ids[min(offset, len(ids)):]
+	}
+	return ids, err
+}
+
+func (l *listing) load(ctx context.Context, ids []string) ([]ListedSession, error) {
+	out := make([]ListedSession, len(ids))
+	for i, id := range ids {
+		s, err := sessionByID(ctx, l.q, id)
+		if err != nil {
+			return nil, err
+		}
+		out[i].Session = s
+	}
+	return out, nil
+}
+
+// projectBatch is how many roots share one walk down their chains.
+const projectBatch = 200
+
+// project lets the tip of each compressed root stand for it: the root keeps its
+// start and what the tip does not have, such as the source.
+func (l *listing) project(ctx context.Context, rows []ListedSession) error {
+	var roots []string
+	for _, s := range rows {
+		if s.EndReason != nil && *s.EndReason == "compression" {
+			roots = append(roots, s.ID)
+		}
+	}
+	tips := map[string]string{}
+	for len(roots) > 0 {
+		n := min(projectBatch, len(roots))
+		nodes, err := continuations(ctx, l.q, l.latest, roots[:n]...)
+		if err != nil {
+			return err
+		}
+		for root, chain := range byRoot(nodes) {
+			if path := tipPath(root, chain); len(path) > 1 {
+				tips[root] = path[len(path)-1].id
+			}
+		}
+		roots = roots[n:]
+	}
+	for i := range rows {
+		if tip := tips[rows[i].ID]; tip != "" {
+			s, err := sessionByID(ctx, l.q, tip)
+			if err != nil {
+				return err
+			}
+			rows[i].standIn(s)
+		}
+	}
+	return nil
+}
+
+func byRoot(nodes []chainNode) map[string][]chainNode {
+	m := map[string][]chainNode{}
+	for _, n := range nodes {
+		m[n.root] = append(m[n.root], n)
+	}
+	return m
+}
+
+func (s *ListedSession) standIn(tip Session) {
+	s.LineageRoot = s.ID
+	s.ID, s.EndedAt, s.EndReason = tip.ID, tip.EndedAt, tip.EndReason
+	s.MessageCount, s.ToolCallCount = tip.MessageCount, tip.ToolCallCount
+	s.Title, s.Model, s.SystemPrompt = tip.Title, tip.Model, tip.SystemPrompt
+	odd := odd{}
+	for k, v := range s.odd {
+		odd[k] = v
+	}
+	for _, k := range []string{"id", "ended_at", "end_reason", "message_count", "tool_call_count", "title", "model", "system_prompt"} {
+		delete(odd, k)
+		if v, ok := tip.odd[k]; ok {
+			odd[k] = v
+		}
+	}
+	s.odd = odd
+}
+
+// describe adds what a list shows beside the row.
+func (l *listing) describe(ctx context.Context, s *ListedSession) (err error) {
+	var o odd
+	err = l.q.QueryRow(ctx, `SELECT `+lastActiveSQL+` FROM sessions c WHERE c.id = ?`, l.latest, s.ID).
+		Scan(timeColumn{"last_active", &s.LastActive, &o})
+	if err == nil {
+		s.Preview, err = preview(ctx, l.q, s.ID)
+	}
+	return err
 }

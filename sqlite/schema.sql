@@ -99,4 +99,4 @@ CREATE TRIGGER IF NOT EXISTS messages_fts_trigram_update AFTER UPDATE ON message
         COALESCE(new.content, '') || ' ' || COALESCE(new.tool_name, '') || ' ' || COALESCE(new.tool_calls, '')
     );
 END;
-CREATE INDEX IF NOT EXISTS sessiondb_messages_activity ON messages(timestamp DESC, session_id);
+CREATE INDEX IF NOT EXISTS sessiondb_messages_activity ON messages(timestamp, id, session_id);

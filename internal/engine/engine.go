@@ -69,6 +69,8 @@ type Info struct {
 	// ActivityIndex says that messages can be walked by descending timestamp
 	// without a sort. Files that only other programs wrote lack it.
 	ActivityIndex bool
+	// Archived says that sessions have the column archived of newer schemas.
+	Archived bool
 }
 
 // Match is a search over messages.

@@ -1,0 +1,77 @@
+package sessiondb
+
+import (
+	"context"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+)
+
+// summed is a session on the way to the one that a list shows for it.
+type summed struct {
+	parent string // only where the session continues it
+	active float64
+}
+
+// sumUp ranks every session of the list by the last activity along its chain.
+// It looks up one index entry a session and reads no message.
+func (l *listing) sumUp(ctx context.Context) ([]ranked, error) {
+	all := map[string]*summed{}
+	query := `SELECT c.id, CASE WHEN ` + continuationSQL + ` THEN p.id END, ` + lastActiveSQL + withParentSQL
+	err := eachRow(ctx, l.q, func(r engine.Rows) error {
+		var id string
+		var parent *string
+		var s summed
+		err := r.Scan(&id, &parent, activeColumn{&s.active, l.latest})
+		if parent != nil && !l.f.Children {
+			s.parent = *parent
+		}
+		all[id] = &s
+		return err
+	}, query, l.latest)
+	if err != nil {
+		return nil, err
+	}
+	liftActivity(all)
+	var out []ranked
+	err = eachRow(ctx, l.q, func(r engine.Rows) error {
+		var s ranked
+		err := r.Scan(&s.id, startColumn{&s.started})
+		if a := all[s.id]; a != nil {
+			s.active = a.active
+		}
+		out = append(out, s)
+		return err
+	}, `SELECT c.id, c.started_at`+withParentSQL+l.where, l.args...)
+	return out, err
+}
+
+// liftActivity gives every session the newest activity of all that continue it.
+func liftActivity(all map[string]*summed) {
+	for _, s := range all {
+		seen := map[string]bool{}
+		for up := s.parent; up != "" && !seen[up]; {
+			seen[up] = true
+			p := all[up]
+			if p == nil {
+				break
+			}
+			p.active = max(p.active, s.active)
+			up = p.parent
+		}
+	}
+}
+
+// activeColumn reads a time of activity as a number to order by. What is no
+// time, or too far in the future to be believed, goes last.
+type activeColumn struct {
+	dst    *float64
+	latest float64
+}
+
+func (c activeColumn) Scan(src any) error {
+	err := startColumn{c.dst}.Scan(src)
+	if *c.dst > c.latest {
+		*c.dst = epoch(noTime)
+	}
+	return err
+}
