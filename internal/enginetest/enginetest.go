@@ -22,6 +22,7 @@ type Open func(t *testing.T, o Options) *sessiondb.DB
 // topics are the parts of the suite; each stands in a file of its name.
 var topics = map[string]func(t *testing.T, h *harness){
 	"sessions": testSessions,
+	"titles":   testTitles,
 }
 
 // Run holds an engine to the suite.
@@ -66,6 +67,41 @@ func (c *clock) add(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.t = c.t.Add(d)
+}
+
+// sessions creates sessions of source cli.
+func (h *harness) sessions(t *testing.T, db *sessiondb.DB, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		must[string](t)(db.CreateSession(t.Context(), sessiondb.NewSession{ID: id, Source: "cli"}))
+	}
+}
+
+// child creates a session of source cli below a parent.
+func (h *harness) child(t *testing.T, db *sessiondb.DB, parent, id, source string) {
+	t.Helper()
+	must[string](t)(db.CreateSession(t.Context(), sessiondb.NewSession{ID: id, Source: source, ParentID: parent}))
+}
+
+// chain creates sessions that continue one another after compression, a second
+// apart.
+func (h *harness) chain(t *testing.T, db *sessiondb.DB, c *clock, ids ...string) {
+	t.Helper()
+	h.sessions(t, db, ids[0])
+	for i := 1; i < len(ids); i++ {
+		c.add(time.Second)
+		noError(t, db.EndSession(t.Context(), ids[i-1], "compression"))
+		h.child(t, db, ids[i-1], ids[i], "cli")
+	}
+}
+
+// say appends a user message to each session.
+func (h *harness) say(t *testing.T, db *sessiondb.DB, c *clock, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		c.add(time.Second)
+		must[int64](t)(db.AppendMessage(t.Context(), id, sessiondb.Message{Role: "user", Content: sessiondb.Text("hello from " + id)}))
+	}
 }
 
 func text(s string) *string { return &s }

@@ -1,0 +1,86 @@
+package enginetest
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+func testTitles(t *testing.T, h *harness) {
+	t.Run("a taken title names its holder", func(t *testing.T) {
+		db, _ := h.store(t)
+		h.sessions(t, db, "a", "b")
+		noError(t, db.SetTitle(t.Context(), "a", "  plan\t of the\nday "))
+		err := db.SetTitle(t.Context(), "b", "plan of the day")
+		var taken *sessiondb.TitleTakenError
+		if !errors.As(err, &taken) || taken.Holder != "a" {
+			t.Errorf("got %v", err)
+		}
+		noError(t, db.SetTitle(t.Context(), "a", "plan of the day"))
+		noError(t, db.SetTitle(t.Context(), "a", ""))
+		noError(t, db.SetTitle(t.Context(), "b", "plan of the day"))
+		if err := db.SetTitle(t.Context(), "none", "x"); !errors.Is(err, sessiondb.ErrNotFound) {
+			t.Errorf("unknown session: %v", err)
+		}
+		if err := db.SetTitle(t.Context(), "a", strings.Repeat("x", 101)); !errors.Is(err, sessiondb.ErrTitleInvalid) {
+			t.Errorf("long title: %v", err)
+		}
+	})
+	t.Run("a title moves along a compression chain", func(t *testing.T) {
+		db, c := h.store(t)
+		h.chain(t, db, c, "a", "b", "c")
+		noError(t, db.SetTitle(t.Context(), "a", "proj"))
+		noError(t, db.SetTitle(t.Context(), "c", "proj"))
+		if s := must[sessiondb.Session](t)(db.SessionByTitle(t.Context(), "proj")); s.ID != "c" {
+			t.Errorf("title is at %s", s.ID)
+		}
+		if err := db.SetTitle(t.Context(), "a", "proj"); !errors.Is(err, sessiondb.ErrTitleTaken) {
+			t.Errorf("a continuation does not give its title back: %v", err)
+		}
+	})
+	t.Run("lineage of titles", func(t *testing.T) {
+		db, c := h.store(t)
+		titles := map[string]string{
+			"a": "plan", "b": "plan #2", "c": "plan #10", "d": "plan #2b", "e": "pl%n", "f": "pl%n #2", "g": "plan #", "h": "other #3",
+		}
+		for _, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+			h.sessions(t, db, id)
+			noError(t, db.SetTitle(t.Context(), id, titles[id]))
+			c.add(1e9)
+		}
+		long := strings.Repeat("y", 100)
+		h.sessions(t, db, "long")
+		noError(t, db.SetTitle(t.Context(), "long", long))
+		for title, want := range map[string]string{
+			"plan": "plan #11", "plan #2": "plan #11", "pl%n": "pl%n #3", "pl_n": "pl_n", "new": "new", "new #7": "new",
+			"plan #2b": "plan #2b #2", "other": "other #4", long: strings.Repeat("y", 97) + " #2",
+		} {
+			if got := must[string](t)(db.NextTitle(t.Context(), title)); got != want {
+				t.Errorf("next after %q: %q, want %q", title, got, want)
+			}
+		}
+		for title, want := range map[string]string{"plan": "c", "pl%n": "f", "plan #2b": "d", "plan #2": "b", "other": "h"} {
+			if got := must[string](t)(db.ResolveTitle(t.Context(), title)); got != want {
+				t.Errorf("resolve %q: %q, want %q", title, got, want)
+			}
+		}
+		for _, title := range []string{"pl_n", "", "%", "plan #3"} {
+			if id, err := db.ResolveTitle(t.Context(), title); !errors.Is(err, sessiondb.ErrNotFound) {
+				t.Errorf("resolve %q: %q, %v", title, id, err)
+			}
+		}
+	})
+	t.Run("auto titles count on", func(t *testing.T) {
+		db, _ := h.store(t)
+		h.sessions(t, db, "a", "b", "c")
+		var got []string
+		for _, id := range []string{"a", "b", "c"} {
+			got = append(got, must[string](t)(db.SetTitleAuto(t.Context(), id, "x")))
+		}
+		if strings.Join(got, ",") != "x,x #2,x #3" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
