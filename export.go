@@ -2,7 +2,6 @@ package sessiondb
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 )
 
@@ -13,17 +12,16 @@ type ExportedSession struct {
 }
 
 // MarshalJSON gives the documented keys: the columns and "messages".
-func (e ExportedSession) MarshalJSON() ([]byte, error) { panic("todo") }
-
-// MarshalJSON gives the columns by their names: times as epoch floats,
-// model_config and the other JSON columns as the value they hold.
-func (s Session) MarshalJSON() ([]byte, error) { panic("todo") }
-
-// MarshalJSON gives the columns by their names. Structured content is its JSON
-// value.
-func (m Message) MarshalJSON() ([]byte, error) { panic("todo") }
-
-var _ json.Marshaler = Session{}
+func (e ExportedSession) MarshalJSON() ([]byte, error) {
+	b := append(appendKey(e.Session.appendColumns([]byte{'{'}), "messages"), '[')
+	for i := range e.Messages {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = object(e.Messages[i].appendColumns(append(b, '{')))
+	}
+	return append(b, ']', '}'), nil
+}
 
 // ExportSession returns a session and its messages in one snapshot, or
 // [ErrNotFound].

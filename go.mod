@@ -2,7 +2,10 @@ module github.com/sessiondb-go/sessiondb
 
 go 1.26.0
 
-require modernc.org/sqlite v1.62.0
+require (
+	github.com/google/go-cmp v0.7.0
+	modernc.org/sqlite v1.62.0
+)
 
 require (
 	github.com/dustin/go-humanize v1.1.0 // indirect

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/text"
 )
 
 // Message is a row of the messages table. Ids rise in the order of the
@@ -60,65 +63,53 @@ func (m *Message) scanTargets() []any {
 	}
 }
 
-// AppendMessage adds a message to a session and returns its id. ID and
-// SessionID of m are ignored; a zero Timestamp is now. The session's counters
-// rise in the same transaction. An unknown session is [ErrNotFound].
-func (db *DB) AppendMessage(ctx context.Context, sessionID string, m Message) (int64, error) {
-	panic("todo")
+// ToolCallList returns the tool calls: the items of the list, or a single call
+// that was stored as such. Text that is no JSON reads as no calls; ToolCalls
+// still holds it.
+func (m Message) ToolCallList() []json.RawMessage {
+	list, _ := text.Items(m.ToolCalls)
+	return list
 }
-
-// AppendMessages adds several messages in one transaction: all or none. It
-// returns their ids in order.
-func (db *DB) AppendMessages(ctx context.Context, sessionID string, ms []Message) ([]int64, error) {
-	panic("todo")
-}
-
-// ReplaceMessages puts ms in the place of all messages of a session, all or
-// nothing, and sets the counters. A message with a zero Timestamp gets now
-// plus a microsecond per position. A message that brings the ID of a stored
-// message of this session, unchanged, keeps that row: id and time. Reasoning
-// and codex fields are kept for role assistant only.
-func (db *DB) ReplaceMessages(ctx context.Context, sessionID string, ms []Message) error {
-	panic("todo")
-}
-
-// ClearMessages removes the messages of a session and zeroes its counters.
-func (db *DB) ClearMessages(ctx context.Context, sessionID string) error { panic("todo") }
 
 // Messages returns all messages of a session, by id, in one snapshot. An
 // unknown session has none.
-func (db *DB) Messages(ctx context.Context, sessionID string) ([]Message, error) { panic("todo") }
-
-// MessagesAround is a window of a session around one of its messages.
-type MessagesAround struct {
-	Window         []Message // by id; empty when the anchor is not in the session
-	MessagesBefore int       // how many of Window stand before the anchor
-	MessagesAfter  int
+func (db *DB) Messages(ctx context.Context, sessionID string) (out []Message, err error) {
+	defer wrap(&err, "messages of %s", sessionID)
+	err = db.read(ctx, func(q engine.Queryer) error {
+		out, err = queryMessages(ctx, q, messagesByID(`SELECT id FROM messages WHERE session_id = ?`), sessionID)
+		return err
+	})
+	db.warnMalformed(out)
+	return out, err
 }
 
-// MessagesAround returns up to window messages before the anchor, the anchor,
-// and up to window after.
-func (db *DB) MessagesAround(ctx context.Context, sessionID string, anchor int64, window int) (MessagesAround, error) {
-	panic("todo")
+// messagesByID selects the messages that a query names, in the order of the
+// conversation. Ids are picked first and rows read by id, so that no sort ever
+// carries the text of messages.
+func messagesByID(ids string) string {
+	return `SELECT ` + selectColumns("m", messageColumns) + ` FROM messages m WHERE m.id IN (` + ids + `) ORDER BY m.id`
 }
 
-// AnchoredView is a window and the two ends of its session.
-type AnchoredView struct {
-	MessagesAround
-	BookendStart []Message // the first messages of the session outside the window
-	BookendEnd   []Message // the last ones
+func queryMessages(ctx context.Context, q engine.Queryer, query string, args ...any) ([]Message, error) {
+	var m Message
+	var out []Message
+	targets := m.scanTargets()
+	err := eachRow(ctx, q, func(r engine.Rows) error {
+		m.odd = nil
+		if err := r.Scan(targets...); err != nil {
+			return err
+		}
+		out = append(out, m)
+		return nil
+	}, query, args...)
+	return out, err
 }
 
-// AnchoredOptions shapes an [AnchoredView]. Window and Bookend count messages.
-// KeepRoles nil means all roles.
-type AnchoredOptions struct {
-	Window, Bookend int
-	KeepRoles       []string
-}
-
-// AnchoredView returns a window filtered by role (the anchor always stays) and
-// the first and last Bookend messages of the session that lie outside it, have
-// one of the roles, and have content.
-func (db *DB) AnchoredView(ctx context.Context, sessionID string, anchor int64, o AnchoredOptions) (AnchoredView, error) {
-	panic("todo")
+// warnMalformed tells the operator of tool calls that read as none.
+func (db *DB) warnMalformed(ms []Message) {
+	for i := range ms {
+		if m := &ms[i]; m.ToolCalls != nil && !text.ValidJSON([]byte(m.ToolCalls)) {
+			db.log.Warn("malformed tool_calls read as none", "session", m.SessionID, "message", m.ID)
+		}
+	}
 }

@@ -63,6 +63,7 @@ func (c nullTextColumn) Scan(src any) error {
 	return err
 }
 
+// intColumn reads NULL as 0, and keeps that it was NULL.
 type intColumn struct {
 	name string
 	dst  *int64
@@ -72,7 +73,6 @@ type intColumn struct {
 func (c intColumn) Scan(src any) error {
 	*c.dst = 0
 	switch v := src.(type) {
-	case nil:
 	case int64:
 		*c.dst = v
 	case float64:

@@ -21,6 +21,7 @@ type Open func(t *testing.T, o Options) *sessiondb.DB
 
 // topics are the parts of the suite; each stands in a file of its name.
 var topics = map[string]func(t *testing.T, h *harness){
+	"messages": testMessages,
 	"sessions": testSessions,
 	"titles":   testTitles,
 }
