@@ -112,8 +112,8 @@ func (w *walk) full(time float64) bool {
 	return len(w.found) >= w.want && time < w.found[len(w.found)-1].active
 }
 
-// meet takes note of a session's activity. A start counts only for a session
-// without messages.
+// meet takes note of the activity of a session and of those it continues. A
+// start counts only for a session without messages.
 func (w *walk) meet(ctx context.Context, e *event, start bool) error {
 	if w.seen[e.session] {
 		return nil
@@ -126,20 +126,28 @@ func (w *walk) meet(ctx context.Context, e *event, start bool) error {
 		}
 	}
 	w.seen[e.session] = true
-	id := e.session
-	if !w.f.Children {
-		root, _, err := chainRoot(ctx, w.q, id)
-		if err != nil {
+	path := []string{e.session}
+	if !w.f.ownActivity {
+		var err error
+		if path, _, err = climb(ctx, w.q, e.session, isContinuation); err != nil {
 			return err
 		}
-		id = root
 	}
-	if w.shown[id] {
+	for _, id := range path {
+		if err := w.show(ctx, ranked{id: id, active: e.time}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// show adds a session to those found, if the list has it.
+func (w *walk) show(ctx context.Context, r ranked) error {
+	if w.shown[r.id] {
 		return nil
 	}
-	w.shown[id] = true
-	r := ranked{id: id, active: e.time}
-	err := w.q.QueryRow(ctx, `SELECT c.started_at`+withParentSQL+w.where+` AND c.id = ?`, append(slices.Clone(w.args), id)...).
+	w.shown[r.id] = true
+	err := w.q.QueryRow(ctx, `SELECT c.started_at`+withParentSQL+w.where+` AND c.id = ?`, append(slices.Clone(w.args), r.id)...).
 		Scan(startColumn{&r.started})
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil

@@ -12,7 +12,7 @@ type ListFilter struct {
 	Source         string
 	ExcludeSources []string
 	// Children includes continuations and delegates, which are otherwise shown
-	// by their root, or not at all.
+	// by their root, or not at all. Every session then stands for itself.
 	Children bool
 	// NoProjection shows a compressed root as itself, not as its tip.
 	NoProjection bool
@@ -22,6 +22,8 @@ type ListFilter struct {
 	Archived bool
 	Limit    int // 0 means 20, negative no limit
 	Offset   int
+
+	ownActivity bool // what continues a session does not count as its activity
 }
 
 const defaultLimit = 20
@@ -66,7 +68,7 @@ func (db *DB) Sessions(ctx context.Context, f ListFilter) (out []ListedSession, 
 func (db *DB) RecentSessions(ctx context.Context, source string, limit, offset int) ([]ListedSession, error) {
 	return db.Sessions(ctx, ListFilter{
 		Source: source, Children: true, NoProjection: true, ByLastActive: true, Archived: true,
-		Limit: limit, Offset: offset,
+		Limit: limit, Offset: offset, ownActivity: true,
 	})
 }
 
@@ -83,7 +85,7 @@ func (db *DB) list(ctx context.Context, q engine.Queryer, f ListFilter) ([]Liste
 	if err != nil {
 		return nil, err
 	}
-	if !f.NoProjection {
+	if !f.NoProjection && !f.Children {
 		if err := l.project(ctx, rows); err != nil {
 			return nil, err
 		}

@@ -22,7 +22,7 @@ func (l *listing) sumUp(ctx context.Context) ([]ranked, error) {
 		var parent *string
 		var s summed
 		err := r.Scan(&id, &parent, activeColumn{&s.active, l.latest})
-		if parent != nil && !l.f.Children {
+		if parent != nil && !l.f.ownActivity {
 			s.parent = *parent
 		}
 		all[id] = &s

@@ -46,7 +46,7 @@ func keepInTitle(runes []rune, i int) bool {
 	switch {
 	case r == zeroWidthJoiner || r == zeroWidthNonJoiner:
 		return i > 0 && i < len(runes)-1 && joins(runes[i-1]) && joins(runes[i+1])
-	case unicode.IsSpace(r):
+	case r == '\t', r == '\n', r == '\r', r == 0x85:
 		return true
 	case unicode.IsControl(r),
 		r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x2069,
@@ -251,18 +251,37 @@ type numberedTitle struct {
 	n  int
 }
 
-// numberedTitles returns the sessions titled `base #N`, last started first.
+// numberedTitles returns the sessions titled `base #N`, last started first;
+// where there is none, those whose title differs in the case of letters only.
 // The range finds them by the index on titles: "$" is the byte after "#".
-func numberedTitles(ctx context.Context, q engine.Queryer, base string) (out []numberedTitle, err error) {
+func numberedTitles(ctx context.Context, q engine.Queryer, base string) ([]numberedTitle, error) {
+	exact, err := numbered(ctx, q, base, `title > ? AND title < ?`, base+" #", base+" $")
+	if err != nil || len(exact) > 0 {
+		return exact, err
+	}
+	// Selecting titles alone is answered by their index.
+	titles, err := queryStrings(ctx, q, `SELECT title FROM sessions WHERE title IS NOT NULL AND LOWER(title) LIKE LOWER(?) ESCAPE '\'`,
+		likePrefix(base+" #"))
+	if err != nil || len(titles) == 0 {
+		return nil, err
+	}
+	titles = titles[:min(len(titles), maxTitleMatches)]
+	return numbered(ctx, q, base, `title IN (`+placeholders(len(titles))+`)`, anys(titles)...)
+}
+
+// maxTitleMatches bounds a query that lists titles one by one.
+const maxTitleMatches = 500
+
+func numbered(ctx context.Context, q engine.Queryer, base, where string, args ...any) (out []numberedTitle, err error) {
 	err = eachRow(ctx, q, func(r engine.Rows) error {
 		var id, title string
 		if err := r.Scan(&id, &title); err != nil {
 			return err
 		}
-		if b, n := splitTitle(title); b == base && n > 0 {
+		if b, n := splitTitle(title); strings.EqualFold(b, base) && n > 0 {
 			out = append(out, numberedTitle{id, n})
 		}
 		return nil
-	}, `SELECT id, title FROM sessions WHERE title > ? AND title < ? ORDER BY started_at DESC, id DESC`, base+" #", base+" $")
+	}, `SELECT id, title FROM sessions WHERE `+where+` ORDER BY started_at DESC, id DESC`, args...)
 	return out, err
 }
