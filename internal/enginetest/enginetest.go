@@ -24,6 +24,8 @@ var topics = map[string]func(t *testing.T, h *harness){
 	"messages": testMessages,
 	"sessions": testSessions,
 	"titles":   testTitles,
+	"lineage":  testLineage,
+	"list":     testList,
 }
 
 // Run holds an engine to the suite.
