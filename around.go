@@ -2,22 +2,54 @@ package sessiondb
 
 import (
 	"context"
+	"slices"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
 // MessagesAround is a window of a session around one of its messages.
 type MessagesAround struct {
 	Window         []Message `json:"window"`          // by id; empty when the anchor is not in the session
-	MessagesBefore int       `json:"messages_before"` // how many of Window stand before the anchor
+	MessagesBefore int       `json:"messages_before"` // how many of the window stand before the anchor
 	MessagesAfter  int       `json:"messages_after"`
 }
 
 // MessagesAround returns up to window messages before the anchor, the anchor,
-// and up to window after.
-func (db *DB) MessagesAround(ctx context.Context, sessionID string, anchor int64, window int) (MessagesAround, error) {
-	panic("todo")
+// and up to window after. A negative window is 0.
+func (db *DB) MessagesAround(ctx context.Context, sessionID string, anchor int64, window int) (w MessagesAround, err error) {
+	defer wrap(&err, "messages around %d of %s", anchor, sessionID)
+	err = db.read(ctx, func(q engine.Queryer) error {
+		w, err = messagesAround(ctx, q, sessionID, anchor, window)
+		return err
+	})
+	db.warnMalformed(w.Window)
+	return w, err
 }
 
-// AnchoredView is a window and the two ends of its session.
+// The window up to the anchor and after it. The unary plus keeps a planner from
+// walking the rows of the whole table by id, where an index has the ids of the
+// session.
+var (
+	windowUpToSQL = messagesByID(`SELECT id FROM messages WHERE session_id = ? AND +id <= ? ORDER BY +id DESC LIMIT ?`)
+	windowPastSQL = messagesByID(`SELECT id FROM messages WHERE session_id = ? AND +id > ? ORDER BY +id LIMIT ?`)
+)
+
+func messagesAround(ctx context.Context, q engine.Queryer, sessionID string, anchor int64, window int) (MessagesAround, error) {
+	window = max(window, 0)
+	none := MessagesAround{Window: []Message{}}
+	upTo, err := queryMessages(ctx, q, windowUpToSQL, sessionID, anchor, int64(window)+1)
+	if err != nil || len(upTo) == 0 || upTo[len(upTo)-1].ID != anchor {
+		return none, err
+	}
+	past, err := queryMessages(ctx, q, windowPastSQL, sessionID, anchor, window)
+	if err != nil {
+		return none, err
+	}
+	return MessagesAround{Window: append(upTo, past...), MessagesBefore: len(upTo) - 1, MessagesAfter: len(past)}, nil
+}
+
+// AnchoredView is a window and the two ends of its session. The counts of the
+// window are those before it was filtered by role.
 type AnchoredView struct {
 	MessagesAround
 	BookendStart []Message `json:"bookend_start"` // the first messages of the session outside the window
@@ -31,9 +63,60 @@ type AnchoredOptions struct {
 	KeepRoles       []string
 }
 
+func (o AnchoredOptions) keeps(role string) bool {
+	return o.KeepRoles == nil || slices.Contains(o.KeepRoles, role)
+}
+
 // AnchoredView returns a window filtered by role (the anchor always stays) and
 // the first and last Bookend messages of the session that lie outside it, have
-// one of the roles, and have content.
-func (db *DB) AnchoredView(ctx context.Context, sessionID string, anchor int64, o AnchoredOptions) (AnchoredView, error) {
-	panic("todo")
+// one of the roles, and have content. The content of a structured message is
+// its text parts.
+func (db *DB) AnchoredView(ctx context.Context, sessionID string, anchor int64, o AnchoredOptions) (v AnchoredView, err error) {
+	defer wrap(&err, "anchored view of %d of %s", anchor, sessionID)
+	err = db.read(ctx, func(q engine.Queryer) error {
+		v, err = anchoredView(ctx, q, sessionID, anchor, o)
+		return err
+	})
+	db.warnMalformed(slices.Concat(v.BookendStart, v.Window, v.BookendEnd))
+	return v, err
+}
+
+func anchoredView(ctx context.Context, q engine.Queryer, sessionID string, anchor int64, o AnchoredOptions) (AnchoredView, error) {
+	w, err := messagesAround(ctx, q, sessionID, anchor, o.Window)
+	v := AnchoredView{MessagesAround: w, BookendStart: []Message{}, BookendEnd: []Message{}}
+	if err != nil || len(w.Window) == 0 {
+		return v, err
+	}
+	first, last := w.Window[0].ID, w.Window[len(w.Window)-1].ID
+	v.Window = slices.DeleteFunc(v.Window, func(m Message) bool { return m.ID != anchor && !o.keeps(m.Role) })
+	if v.BookendStart, err = bookend(ctx, q, bookendStartSQL, sessionID, first, o); err != nil {
+		return v, err
+	}
+	v.BookendEnd, err = bookend(ctx, q, bookendEndSQL, sessionID, last, o)
+	slices.Reverse(v.BookendEnd)
+	return v, err
+}
+
+// The messages outside a window, from the end of the session on.
+var (
+	bookendStartSQL = messagesByID(`SELECT id FROM messages WHERE session_id = ? AND +id < ?`)
+	bookendEndSQL   = messagesByID(`SELECT id FROM messages WHERE session_id = ? AND +id > ?`) + ` DESC`
+)
+
+// bookend reads until it has enough messages that count.
+func bookend(ctx context.Context, q engine.Queryer, query, sessionID string, edge int64, o AnchoredOptions) ([]Message, error) {
+	out := []Message{}
+	if o.Bookend <= 0 {
+		return out, nil
+	}
+	err := eachMessage(ctx, q, func(m *Message) error {
+		if o.keeps(m.Role) && m.Content.PlainText() != "" {
+			out = append(out, *m)
+		}
+		if len(out) == o.Bookend {
+			return errStop
+		}
+		return nil
+	}, query, sessionID, edge)
+	return out, err
 }

@@ -3,6 +3,9 @@ package sessiondb
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/text"
 )
 
 // ConversationMessage is a message in the OpenAI chat form.
@@ -21,9 +24,123 @@ type ConversationMessage struct {
 	CodexMessageItems   json.RawMessage `json:"codex_message_items,omitempty"`
 }
 
-// Conversation returns a session in the form that is sent to a model. With
-// ancestors the whole chain of parents comes first, and a user message that
-// repeats an earlier one, with no answer in between, is dropped.
-func (db *DB) Conversation(ctx context.Context, sessionID string, ancestors bool) ([]ConversationMessage, error) {
-	panic("todo")
+// Conversation returns a session in the form that is sent to a model. Recalled
+// memory that was put into the text of user and assistant messages is taken
+// out. With ancestors the whole chain of parents comes first, and a user
+// message that repeats an earlier one, with no answer in between, is dropped.
+// An unknown session has no messages.
+func (db *DB) Conversation(ctx context.Context, sessionID string, ancestors bool) (out []ConversationMessage, err error) {
+	defer wrap(&err, "conversation of %s", sessionID)
+	var ms []Message
+	err = db.read(ctx, func(q engine.Queryer) error {
+		ms, err = chainMessages(ctx, q, sessionID, ancestors)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	db.warnMalformed(ms)
+	out = make([]ConversationMessage, 0, len(ms))
+	asked := map[string]bool{} // what the user said since the last answer
+	for i := range ms {
+		c := chatForm(&ms[i])
+		if ancestors && repeats(c, asked) {
+			continue
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// chainMessages reads the messages of a session, and before them those of its
+// chain of parents if wanted.
+func chainMessages(ctx context.Context, q engine.Queryer, id string, withParents bool) ([]Message, error) {
+	ids := []string{id}
+	if withParents {
+		up, err := ancestors(ctx, q, id)
+		if err != nil {
+			return nil, err
+		}
+		ids = ids[:0]
+		for _, s := range up {
+			ids = append(ids, s.ID)
+		}
+		ids = append(ids, id)
+	}
+	var out []Message
+	for _, id := range ids {
+		ms, err := queryMessages(ctx, q, sessionMessagesSQL, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ms...)
+	}
+	return out, nil
+}
+
+func chatForm(m *Message) ConversationMessage {
+	assistant := m.Role == "assistant"
+	content := m.Content
+	if content.set && content.parts == nil && (assistant || m.Role == "user") {
+		content = Text(text.StripMemory(content.text))
+	}
+	c := ConversationMessage{
+		Role:       m.Role,
+		Content:    appendContent(nil, content),
+		ToolCallID: deref(m.ToolCallID),
+		ToolName:   deref(m.ToolName),
+		ToolCalls:  chatValue(m.ToolCalls),
+	}
+	if assistant {
+		c.FinishReason = deref(m.FinishReason)
+		c.Reasoning = deref(m.Reasoning)
+		c.ReasoningContent = m.ReasoningContent
+		c.ReasoningDetails = chatValue(m.ReasoningDetails)
+		c.CodexReasoningItems = chatValue(m.CodexReasoningItems)
+		c.CodexMessageItems = chatValue(m.CodexMessageItems)
+	}
+	return c
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// chatValue is the value of a JSON column; nil if it holds none.
+func chatValue(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return nil
+	}
+	b, err := text.AppendCompact(make([]byte, 0, len(raw)), []byte(raw))
+	if err != nil || string(b) == "null" {
+		return nil
+	}
+	return b
+}
+
+// repeats reports whether a user message says what was said since the last
+// answer, and takes note of it.
+func repeats(c ConversationMessage, asked map[string]bool) bool {
+	said := string(c.Content)
+	if said == "null" || said == `""` {
+		said = ""
+	}
+	switch c.Role {
+	case "assistant":
+		if said != "" || c.ToolCalls != nil {
+			clear(asked)
+		}
+	case "user":
+		if said == "" {
+			return false
+		}
+		if asked[said] {
+			return true
+		}
+		asked[said] = true
+	}
+	return false
 }

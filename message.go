@@ -3,6 +3,7 @@ package sessiondb
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -76,12 +77,14 @@ func (m Message) ToolCallList() []json.RawMessage {
 func (db *DB) Messages(ctx context.Context, sessionID string) (out []Message, err error) {
 	defer wrap(&err, "messages of %s", sessionID)
 	err = db.read(ctx, func(q engine.Queryer) error {
-		out, err = queryMessages(ctx, q, messagesByID(`SELECT id FROM messages WHERE session_id = ?`), sessionID)
+		out, err = queryMessages(ctx, q, sessionMessagesSQL, sessionID)
 		return err
 	})
 	db.warnMalformed(out)
 	return out, err
 }
+
+var sessionMessagesSQL = messagesByID(`SELECT id FROM messages WHERE session_id = ?`)
 
 // messagesByID selects the messages that a query names, in the order of the
 // conversation. Ids are picked first and rows read by id, so that no sort ever
@@ -90,19 +93,33 @@ func messagesByID(ids string) string {
 	return `SELECT ` + selectColumns("m", messageColumns) + ` FROM messages m WHERE m.id IN (` + ids + `) ORDER BY m.id`
 }
 
-func queryMessages(ctx context.Context, q engine.Queryer, query string, args ...any) ([]Message, error) {
+func queryMessages(ctx context.Context, q engine.Queryer, query string, args ...any) (out []Message, err error) {
+	err = eachMessage(ctx, q, func(m *Message) error {
+		out = append(out, *m)
+		return nil
+	}, query, args...)
+	return out, err
+}
+
+// errStop ends eachMessage without an error.
+var errStop = errors.New("stop")
+
+// eachMessage calls fn for every message of a query. The message is reused: fn
+// copies what it keeps.
+func eachMessage(ctx context.Context, q engine.Queryer, fn func(*Message) error, query string, args ...any) error {
 	var m Message
-	var out []Message
 	targets := m.scanTargets()
 	err := eachRow(ctx, q, func(r engine.Rows) error {
 		m.odd = nil
 		if err := r.Scan(targets...); err != nil {
 			return err
 		}
-		out = append(out, m)
-		return nil
+		return fn(&m)
 	}, query, args...)
-	return out, err
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
 }
 
 // warnMalformed tells the operator of tool calls that read as none.
