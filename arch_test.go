@@ -35,17 +35,17 @@ var rooms = map[string][]string{
 
 // guests are the third-party modules and the packages that may import them.
 var guests = map[string][]string{
-	"modernc.org/sqlite":              {"sqlite"},
-	"golang.org/x/sys":                {"sqlite"},
-	"github.com/spf13/cobra":          {"internal/cli"},
-	"github.com/spf13/pflag":          {"internal/cli"},
-	"github.com/klauspost/compress":   {"internal/fixture"},
-	"pgregory.net/rapid":              {"internal/enginetest"},
-	"github.com/google/go-cmp":        {"internal/enginetest"},
-	"golang.org/x/term":               {"internal/term", "internal/cli"},
-	"github.com/rivo/uniseg":          {"internal/term"},
-	"github.com/rogpeppe/go-internal": {}, // tests only
-	"github.com/creack/pty":           {}, // tests only
+	"modernc.org/sqlite":                   {"sqlite"},
+	"golang.org/x/sys":                     {"sqlite", "internal/term"},
+	"github.com/spf13/cobra":               {"internal/cli"},
+	"github.com/spf13/pflag":               {"internal/cli"},
+	"github.com/klauspost/compress":        {"internal/fixture"},
+	"pgregory.net/rapid":                   {"internal/enginetest"},
+	"github.com/google/go-cmp":             {"internal/enginetest"},
+	"golang.org/x/term":                    {"internal/term"},
+	"github.com/clipperhouse/displaywidth": {"internal/term"},
+	"github.com/rogpeppe/go-internal":      {}, // tests only
+	"github.com/creack/pty":                {}, // tests only
 }
 
 // testsOnly may stand in any test.
