@@ -26,7 +26,6 @@ var topics = map[string]func(t *testing.T, h *harness){
 	"titles":   testTitles,
 	"lineage":  testLineage,
 	"list":     testList,
-	"pages":    testPages,
 }
 
 // Run holds an engine to the suite.

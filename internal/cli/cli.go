@@ -1,0 +1,95 @@
+// Package cli is the command line: a file a command. Flags and the environment
+// are read here and nowhere else; it picks the engine, and it speaks to people.
+// What a command does is the library's business: no SQL stands here.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sessiondb-go/sessiondb/internal/term"
+)
+
+// Main runs the program with its arguments and returns its exit code.
+func Main(args []string) int {
+	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	a := &app{
+		Streams: term.System(os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb"),
+		env:     os.Getenv,
+		now:     time.Now,
+	}
+	return a.run(ctx, args)
+}
+
+// app is one run of the program.
+type app struct {
+	*term.Streams
+	env func(string) string
+	now func() time.Time
+
+	store   string // flag --db
+	json    bool   // flag --json
+	started bool   // arguments and flags were understood
+}
+
+func (a *app) run(ctx context.Context, args []string) int {
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	err := root.ExecuteContext(ctx)
+	if err != nil && !a.started {
+		err = usageError{err}
+	}
+	return a.report(ctx, err)
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "sessiondb",
+		Short: "Keep, find and resume the conversations of AI agents",
+		Long: `sessiondb keeps every conversation of your AI agents in one SQLite file, finds
+any of them in milliseconds, and never loses one. It works in place on the
+state.db of Hermes Agent.
+
+The store is --db FILE, else $HERMES_HOME/state.db, else ~/.hermes/state.db.
+A SESSION is an id, the unique beginning of one, or a title.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			a.started = true
+		},
+	}
+	root.PersistentFlags().StringVar(&a.store, "db", "", "the store, a state.db `FILE`")
+	_ = root.MarkPersistentFlagFilename("db", "db")
+	root.AddCommand(a.commands()...)
+	return root
+}
+
+func (a *app) commands() []*cobra.Command {
+	return []*cobra.Command{
+		a.listCommand(), a.showCommand(), a.searchCommand(), a.resumeCommand(), a.versionCommand(),
+	}
+}
+
+// reading gives a command the flag --json.
+func (a *app) reading(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&a.json, "json", false, "print JSON, one object a line (see docs/json.md)")
+	return cmd
+}
+
+// quiet tells that whoever read our output has gone away, which is no failure.
+func quiet(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, fs.ErrClosed)
+}

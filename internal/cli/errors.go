@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/term"
+)
+
+// The exit codes.
+const (
+	exitOK       = 0
+	exitFailed   = 1 // the command was understood and failed
+	exitUsage    = 2 // the command line makes no sense
+	exitNotFound = 3 // no such session, message or title
+)
+
+// Errors that only a command line has.
+var (
+	errNoStore     = errors.New("there is no store")
+	errUnconfirmed = errors.New("not confirmed")
+	errNoTerminal  = errors.New("there is no terminal to ask on")
+	errInterrupted = errors.New("interrupted")
+)
+
+// outcomes says for each kind of error which exit code it has and what to do
+// next. The first that fits counts.
+var outcomes = []struct {
+	is   error
+	code int
+	hint string
+}{
+	{errUnconfirmed, exitFailed, "nothing was changed"},
+	{errNoTerminal, exitUsage, "nothing was changed; pass --yes to go ahead, or --dry-run to see what would happen"},
+	{errInterrupted, exitFailed, "nothing is half done; run it again to go on"},
+	{errNoStore, exitFailed, "name one with --db FILE or $HERMES_HOME, fill a new one with 'sessiondb import', or try 'sessiondb demo'"},
+	{sessiondb.ErrAmbiguous, exitFailed, "give more of the id"},
+	{sessiondb.ErrTitleTaken, exitFailed, "choose another title, or rename that session first"},
+	{sessiondb.ErrTitleInvalid, exitUsage, "shorten the title"},
+	{sessiondb.ErrNotFound, exitNotFound, "'sessiondb list' and 'sessiondb search' show what is there"},
+	{sessiondb.ErrSchemaNewer, exitFailed, "use the newer program that made it to change this store; reading it works here"},
+	{sessiondb.ErrNotStore, exitFailed, "check the path given with --db or $HERMES_HOME; the file was not touched"},
+	{sessiondb.ErrCorrupt, exitFailed, "keep the file and its -wal as they are, copy all of them, and export what can be read with 'sessiondb export'"},
+	{sessiondb.ErrBusy, exitFailed, "nothing was written; try again when the other program is done"},
+	{sessiondb.ErrFull, exitFailed, "nothing was written; free some space and try again"},
+	{sessiondb.ErrReplaced, exitFailed, "nothing was written; run the command again to use the file that is there now"},
+	{sessiondb.ErrReadOnly, exitFailed, "nothing was written; check the permissions of the file and its folder"},
+	{sessiondb.ErrExists, exitFailed, "use another id"},
+	{sessiondb.ErrInvalid, exitUsage, "see --help"},
+	{fs.ErrPermission, exitFailed, "check the permissions of the file and its folder"},
+}
+
+// usageError is a command line that makes no sense.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// failure is an error told in our own words.
+type failure struct {
+	text string
+	err  error
+}
+
+func (f *failure) Error() string { return f.text }
+func (f *failure) Unwrap() error { return f.err }
+
+func failf(err error, format string, args ...any) error {
+	return &failure{text: fmt.Sprintf(format, args...), err: err}
+}
+
+// report prints an error as one line (what failed, why, what to do next) and
+// returns the exit code.
+func (a *app) report(ctx context.Context, err error) int {
+	if err == nil || quiet(err) {
+		return exitOK
+	}
+	if ctx.Err() != nil {
+		err = errInterrupted
+	}
+	code, hint := outcome(err)
+	line := term.Line(err.Error())
+	if hint != "" {
+		line += "; " + hint
+	}
+	_, _ = fmt.Fprintf(a.Err, "sessiondb: %s\n", strings.TrimSpace(line))
+	return code
+}
+
+func outcome(err error) (code int, hint string) {
+	if u := (usageError{}); errors.As(err, &u) {
+		if _, hint := outcome(u.error); hint != "" {
+			return exitUsage, hint
+		}
+		return exitUsage, "see 'sessiondb --help'"
+	}
+	for _, o := range outcomes {
+		if errors.Is(err, o.is) {
+			return o.code, o.hint
+		}
+	}
+	return exitFailed, ""
+}

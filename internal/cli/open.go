@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/sqlite"
+)
+
+const storeName = "state.db"
+
+// storePath is where the store is: --db, $HERMES_HOME, or the usual folder.
+func (a *app) storePath() (string, error) {
+	if a.store != "" {
+		return a.store, nil
+	}
+	if home := a.env("HERMES_HOME"); home != "" {
+		return filepath.Join(home, storeName), nil
+	}
+	if local := a.env("LOCALAPPDATA"); runtime.GOOS == "windows" && local != "" {
+		return filepath.Join(local, "hermes", storeName), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", failf(errNoStore, "there is no home folder to look for a store in: %v", err)
+	}
+	return filepath.Join(home, ".hermes", storeName), nil
+}
+
+// existing returns the path of a store that is there.
+func (a *app) existing() (string, error) {
+	path, err := a.storePath()
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", failf(errNoStore, "there is no store at %s", path)
+	case err != nil:
+		return "", fmt.Errorf("open store: %w", err)
+	case info.IsDir():
+		return "", failf(sessiondb.ErrNotStore, "%s is a folder, not a session store", path)
+	}
+	return path, nil
+}
+
+// read runs fn on the store, which it can't change.
+func (a *app) read(ctx context.Context, fn func(*sessiondb.DB) error) error {
+	path, err := a.existing()
+	if err != nil {
+		return err
+	}
+	return a.with(ctx, path, true, fn)
+}
+
+// write runs fn on the store, which has to be there. If the store is migrated
+// for it, that is said.
+func (a *app) write(ctx context.Context, fn func(*sessiondb.DB) error) error {
+	path, err := a.existing()
+	if err != nil {
+		return err
+	}
+	return a.migrating(ctx, path, fn)
+}
+
+// create is write that makes the store if there is none.
+func (a *app) create(ctx context.Context, fn func(*sessiondb.DB) error) error {
+	path, err := a.existing()
+	if err == nil {
+		return a.migrating(ctx, path, fn)
+	}
+	if !errors.Is(err, errNoStore) {
+		return err
+	}
+	if path, err = a.storePath(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("create store: %w", err)
+	}
+	return a.with(ctx, path, false, fn)
+}
+
+func (a *app) migrating(ctx context.Context, path string, fn func(*sessiondb.DB) error) error {
+	var before int
+	err := a.with(ctx, path, true, func(db *sessiondb.DB) error {
+		before = db.Info().SchemaVersion
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if before > 0 && before < sqlite.SchemaVersion {
+		a.note("migrating %s from schema version %d to %d", path, before, sqlite.SchemaVersion)
+	}
+	return a.with(ctx, path, false, fn)
+}
+
+func (a *app) with(ctx context.Context, path string, readOnly bool, fn func(*sessiondb.DB) error) (err error) {
+	p := a.NewProgress()
+	db, err := sqlite.Open(ctx, path, sqlite.Options{ReadOnly: readOnly, Logger: a.logger(), Now: a.now, Progress: p.Report})
+	p.Done()
+	if err != nil {
+		if !strings.Contains(err.Error(), path) {
+			err = fmt.Errorf("open store %s: %w", path, err)
+		}
+		return err
+	}
+	defer func() {
+		if e := db.Close(); err == nil {
+			err = e
+		}
+	}()
+	return fn(db)
+}
+
+// find returns the session that a person means.
+func (a *app) find(ctx context.Context, db *sessiondb.DB, ref string) (sessiondb.Session, error) {
+	if ref == "" {
+		return sessiondb.Session{}, usagef("the session is empty: give an id, the beginning of one, or a title")
+	}
+	s, err := db.FindSession(ctx, ref)
+	var several *sessiondb.AmbiguousError
+	switch {
+	case errors.As(err, &several):
+		return s, several
+	case errors.Is(err, sessiondb.ErrNotFound):
+		return s, failf(err, "no session has the id or the title %q, and no id begins with it", ref)
+	}
+	return s, err
+}
