@@ -69,8 +69,7 @@ func (o AnchoredOptions) keeps(role string) bool {
 
 // AnchoredView returns a window filtered by role (the anchor always stays) and
 // the first and last Bookend messages of the session that lie outside it, have
-// one of the roles, and have content. The content of a structured message is
-// its text parts.
+// one of the roles, and have content.
 func (db *DB) AnchoredView(ctx context.Context, sessionID string, anchor int64, o AnchoredOptions) (v AnchoredView, err error) {
 	defer wrap(&err, "anchored view of %d of %s", anchor, sessionID)
 	err = db.read(ctx, func(q engine.Queryer) error {
@@ -110,7 +109,7 @@ func bookend(ctx context.Context, q engine.Queryer, query, sessionID string, edg
 		return out, nil
 	}
 	err := eachMessage(ctx, q, func(m *Message) error {
-		if o.keeps(m.Role) && m.Content.PlainText() != "" {
+		if o.keeps(m.Role) && !m.Content.isEmpty() {
 			out = append(out, *m)
 		}
 		if len(out) == o.Bookend {

@@ -31,6 +31,15 @@ func Structured(parts json.RawMessage) Content {
 // IsNull reports whether there is no content. Empty text is not NULL.
 func (c Content) IsNull() bool { return !c.set }
 
+// isEmpty reports whether there is nothing in it, be it NULL, text or a list.
+func (c Content) isEmpty() bool {
+	switch string(c.parts) {
+	case "[]", "{}":
+		return true
+	}
+	return c.parts == nil && c.text == ""
+}
+
 // Parts returns the JSON of structured content, nil for text and NULL.
 func (c Content) Parts() json.RawMessage { return c.parts }
 

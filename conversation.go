@@ -1,8 +1,10 @@
 package sessiondb
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 	"github.com/sessiondb-go/sessiondb/internal/text"
@@ -53,29 +55,26 @@ func (db *DB) Conversation(ctx context.Context, sessionID string, ancestors bool
 }
 
 // chainMessages reads the messages of a session, and before them those of its
-// chain of parents if wanted.
+// chain of parents if wanted, root first. A delegate works while its parent goes
+// on, so those two stand in the order in which they spoke.
 func chainMessages(ctx context.Context, q engine.Queryer, id string, withParents bool) ([]Message, error) {
-	ids := []string{id}
-	if withParents {
-		up, err := ancestors(ctx, q, id)
+	ms, err := queryMessages(ctx, q, sessionMessagesSQL, id)
+	for seen := map[string]bool{id: true}; withParents && err == nil; seen[id] = true {
+		parent, kind, err := parentOf(ctx, q, id)
+		if err != nil || parent == "" || seen[parent] {
+			return ms, err
+		}
+		before, err := queryMessages(ctx, q, sessionMessagesSQL, parent)
 		if err != nil {
 			return nil, err
 		}
-		ids = ids[:0]
-		for _, s := range up {
-			ids = append(ids, s.ID)
+		ms = append(before, ms...)
+		if kind == Delegate {
+			slices.SortStableFunc(ms, func(a, b Message) int { return cmp.Compare(a.ID, b.ID) })
 		}
-		ids = append(ids, id)
+		id = parent
 	}
-	var out []Message
-	for _, id := range ids {
-		ms, err := queryMessages(ctx, q, sessionMessagesSQL, id)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, ms...)
-	}
-	return out, nil
+	return ms, err
 }
 
 func chatForm(m *Message) ConversationMessage {

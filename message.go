@@ -81,6 +81,9 @@ func (db *DB) Messages(ctx context.Context, sessionID string) (out []Message, er
 		return err
 	})
 	db.warnMalformed(out)
+	if out == nil && err == nil {
+		out = []Message{}
+	}
 	return out, err
 }
 

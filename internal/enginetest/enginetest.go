@@ -21,11 +21,14 @@ type Open func(t *testing.T, o Options) *sessiondb.DB
 
 // topics are the parts of the suite; each stands in a file of its name.
 var topics = map[string]func(t *testing.T, h *harness){
-	"messages": testMessages,
-	"sessions": testSessions,
-	"titles":   testTitles,
-	"lineage":  testLineage,
-	"list":     testList,
+	"messages":     testMessages,
+	"conversation": testConversation,
+	"around":       testAround,
+	"replace":      testReplace,
+	"sessions":     testSessions,
+	"titles":       testTitles,
+	"lineage":      testLineage,
+	"list":         testList,
 }
 
 // Run holds an engine to the suite.

@@ -25,11 +25,13 @@ func testMessages(t *testing.T, h *harness) {
 	t.Run("messages come by id", func(t *testing.T) { messageOrder(t, h) })
 }
 
+var sameContent = cmp.Comparer(func(a, b sessiondb.Content) bool {
+	return a.IsNull() == b.IsNull() && a.PlainText() == b.PlainText() && string(a.Parts()) == string(b.Parts())
+})
+
 // sameMessages compares messages, apart from what is not exported.
 var sameMessages = cmp.Options{
-	cmp.Comparer(func(a, b sessiondb.Content) bool {
-		return a.IsNull() == b.IsNull() && a.PlainText() == b.PlainText() && string(a.Parts()) == string(b.Parts())
-	}),
+	sameContent,
 	cmp.Comparer(time.Time.Equal),
 	cmpopts.IgnoreUnexported(sessiondb.Message{}),
 }
