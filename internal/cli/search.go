@@ -55,10 +55,11 @@ Finding nothing is not a failure: the exit code is 0.`,
 }
 
 func (a *app) search(ctx context.Context, db *sessiondb.DB, q sessiondb.SearchQuery) error {
-	hits, err := db.Search(ctx, q)
+	found, err := db.Search(ctx, q)
 	if err != nil {
 		return err
 	}
+	hits := found.Hits
 	switch {
 	case a.json:
 		return printJSON(a, hits...)
