@@ -10,7 +10,9 @@ import (
 // Handoff is the state of moving a session to another platform: pending,
 // running, completed or failed. All nil means that none was asked for.
 type Handoff struct {
-	State, Platform, Error *string
+	State    *string `json:"state"`
+	Platform *string `json:"platform"`
+	Error    *string `json:"error"`
 }
 
 // maxHandoffError is how many characters of an error are kept.

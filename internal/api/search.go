@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+var searchMethods = []*Method{
+	method(ReadsStore, "search_messages",
+		`Finds messages: words (all must match), "exact phrase", OR, NOT, prefix*; nothing typed is an error.`,
+		"a list of hits: id, session_id, role, snippet, timestamp, tool_name, source, model, session_started, context; "+
+			"with explain, an object of hits, total, understood, notices and suggestions", searchMessages),
+	method(ReadsStore, "search_conversations", "Finds conversations, one entry for all the hits of one, best first.",
+		"conversations (best, hits, root_id, tip_id, title, view), total, understood, notices, suggestions", searchConversations),
+}
+
+type searchParams struct {
+	Query          string   `json:"query" need:"true" doc:"what to look for"`
+	Sources        []string `json:"source_filter" doc:"only sessions of these sources"`
+	ExcludeSources []string `json:"exclude_sources" doc:"no sessions of these sources"`
+	Roles          []string `json:"role_filter" doc:"only messages of these roles"`
+	pageParams
+	Sort            string   `json:"sort" doc:"newest or oldest; by rank otherwise"`
+	Sessions        []string `json:"session_ids" doc:"only messages of these sessions"`
+	ExcludeSessions []string `json:"exclude_session_ids" doc:"no messages of these sessions"`
+	Substring       bool     `json:"substring" default:"false" doc:"find the words inside other words too"`
+}
+
+func (p searchParams) query(total bool) sessiondb.SearchQuery {
+	return sessiondb.SearchQuery{
+		Text: p.Query, Substring: p.Substring, Sources: p.Sources, ExcludeSources: p.ExcludeSources, Roles: p.Roles,
+		Sessions: p.Sessions, ExcludeSessions: p.ExcludeSessions, Sort: sessiondb.SearchSort(p.Sort),
+		Limit: p.Limit, Offset: p.Offset, CountTotal: total,
+	}
+}
+
+type messageSearchParams struct {
+	searchParams
+	Explain bool `json:"explain" default:"false" doc:"tell how many match in all, and how the query was read"`
+}
+
+func searchMessages(ctx context.Context, db *sessiondb.DB, p messageSearchParams) (any, error) {
+	if p.Limit == 0 && !p.Explain {
+		return []sessiondb.SearchHit{}, nil
+	}
+	found, err := db.Search(ctx, p.query(p.Explain))
+	if p.Limit == 0 || found.Hits == nil {
+		found.Hits = []sessiondb.SearchHit{}
+	}
+	if p.Explain {
+		return result(found, err)
+	}
+	return result(found.Hits, err)
+}
+
+func searchConversations(ctx context.Context, db *sessiondb.DB, p searchParams) (any, error) {
+	found, err := db.SearchGrouped(ctx, p.query(true))
+	if p.Limit == 0 || found.Conversations == nil {
+		found.Conversations = []sessiondb.ConversationHit{}
+	}
+	return result(found, err)
+}

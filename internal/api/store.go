@@ -1,0 +1,38 @@
+package api
+
+import (
+	"context"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+var storeMethods = []*Method{
+	method(ReadsStore, "get_meta", "Returns a value of the key/value table.", "the text, or null", getMeta),
+	method(WritesStore, "set_meta", "Stores a value in the key/value table.", "null",
+		func(ctx context.Context, db *sessiondb.DB, p setMetaParams) (any, error) {
+			return done(db.SetMeta(ctx, p.Key, p.Value))
+		}),
+	method(Nothing, "info", "Describes the open store.", "read_only, schema_version", info),
+}
+
+type metaParams struct {
+	Key string `json:"key" need:"true"`
+}
+
+func getMeta(ctx context.Context, db *sessiondb.DB, p metaParams) (any, error) {
+	value, ok, err := db.Meta(ctx, p.Key)
+	if !ok {
+		return nil, err
+	}
+	return value, err
+}
+
+type setMetaParams struct {
+	metaParams
+	Value string `json:"value" need:"true"`
+}
+
+func info(_ context.Context, db *sessiondb.DB, _ none) (any, error) {
+	i := db.Info()
+	return map[string]any{"read_only": i.ReadOnly, "schema_version": i.SchemaVersion}, nil
+}
