@@ -21,14 +21,13 @@ func (s ListedSession) MarshalJSON() ([]byte, error) {
 // MarshalJSON gives the columns of the session, "kind" and "depth".
 func (n LineageNode) MarshalJSON() ([]byte, error) {
 	b := appendText(n.appendColumns([]byte{'{'}), "kind", string(n.Kind))
-	b = strconv.AppendInt(appendKey(b, "depth"), int64(n.Depth), 10)
-	return object(b), nil
+	return object(appendCount(b, "depth", int64(n.Depth))), nil
 }
 
 // MarshalJSON gives the documented keys: "id" is that of the message.
 func (h SearchHit) MarshalJSON() ([]byte, error) {
-	b := strconv.AppendInt(appendKey([]byte{'{'}, "id"), h.MessageID, 10)
-	b = appendText(append(b, ','), "session_id", h.SessionID)
+	b := appendCount([]byte{'{'}, "id", h.MessageID)
+	b = appendText(b, "session_id", h.SessionID)
 	b = appendText(b, "role", h.Role)
 	b = appendText(b, "snippet", h.Snippet)
 	b = odd(nil).appendTime(b, "timestamp", h.Timestamp)
@@ -45,4 +44,58 @@ func (h SearchHit) MarshalJSON() ([]byte, error) {
 		b = append(text.AppendString(appendKey(b, "content"), c.Content), '}')
 	}
 	return append(b, ']', '}'), nil
+}
+
+// MarshalJSON gives "key", "sessions", and the sums by the names of the columns
+// they come from.
+func (r UsageRow) MarshalJSON() ([]byte, error) {
+	b := appendText([]byte{'{'}, "key", r.Key)
+	b = appendCount(b, "sessions", r.Sessions)
+	b = appendCount(b, "input_tokens", r.Tokens.Input)
+	b = appendCount(b, "output_tokens", r.Tokens.Output)
+	b = appendCount(b, "cache_read_tokens", r.Tokens.CacheRead)
+	b = appendCount(b, "cache_write_tokens", r.Tokens.CacheWrite)
+	b = appendCount(b, "reasoning_tokens", r.Tokens.Reasoning)
+	b = appendCount(b, "api_call_count", r.APICalls)
+	b = odd(nil).appendNullFloat(b, "estimated_cost_usd", r.EstimatedCostUSD)
+	return object(odd(nil).appendNullFloat(b, "actual_cost_usd", r.ActualCostUSD)), nil
+}
+
+// MarshalJSON gives "deleted", the number of sessions, and what went with them.
+func (r DeleteReport) MarshalJSON() ([]byte, error) {
+	b := appendCount([]byte{'{'}, "deleted", int64(len(r.Sessions)))
+	b = appendTexts(b, "sessions", r.Sessions)
+	b = appendCount(b, "messages", r.Messages)
+	b = appendTexts(b, "orphaned", r.Orphaned)
+	b = appendTexts(b, "files", r.Files)
+	b = appendTexts(b, "file_errors", r.FileErrors)
+	return object(appendCount(b, "skipped_open", r.SkippedOpen)), nil
+}
+
+// MarshalJSON gives "skipped", "pruned", "vacuumed" and "error", which is null
+// when nothing went wrong.
+func (r MaintenanceResult) MarshalJSON() ([]byte, error) {
+	b := appendValue([]byte{'{'}, "skipped", r.Skipped)
+	b = appendCount(b, "pruned", r.Pruned)
+	b = appendValue(b, "vacuumed", r.Vacuumed)
+	if r.Err == nil {
+		return object(appendNull(b, "error")), nil
+	}
+	return object(appendText(b, "error", r.Err.Error())), nil
+}
+
+func appendCount(b []byte, name string, n int64) []byte {
+	return append(strconv.AppendInt(appendKey(b, name), n, 10), ',')
+}
+
+// appendTexts renders a list, an empty one for nil.
+func appendTexts(b []byte, name string, list []string) []byte {
+	b = append(appendKey(b, name), '[')
+	for i, s := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = text.AppendString(b, s)
+	}
+	return append(b, "],"...)
 }

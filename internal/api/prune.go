@@ -7,10 +7,10 @@ import (
 	"github.com/sessiondb-go/sessiondb"
 )
 
-const pruned = "pruned (a count), and the lists sessions, orphaned, files, file_errors; messages and skipped_open are counts"
+const deleted = "the counts deleted, messages, skipped_open; the lists sessions, orphaned, files, file_errors"
 
 var pruneMethods = []*Method{
-	method(WritesStore, "prune_sessions", "Deletes ended conversations whose last activity is long ago.", pruned, pruneSessions),
+	method(WritesStore, "prune_sessions", "Deletes ended conversations whose last activity is long ago.", deleted, pruneSessions),
 	method(WritesStore, "delete_session",
 		"Deletes a conversation: the whole compression chain of the session; branches and delegates lose their parent and stay.",
 		"true; with report, what prune_sessions returns", deleteSession),
@@ -35,7 +35,7 @@ type pruneParams struct {
 
 func pruneSessions(ctx context.Context, db *sessiondb.DB, p pruneParams) (any, error) {
 	age := days(p.OlderThanDays)
-	if age <= 0 {
+	if age == 0 {
 		age = time.Nanosecond // zero stands for the default in the filter
 	}
 	return result(db.Prune(ctx, sessiondb.PruneFilter{OlderThan: age, Source: p.Source},
