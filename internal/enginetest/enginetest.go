@@ -25,6 +25,7 @@ var topics = map[string]func(t *testing.T, h *harness){
 	"conversation": testConversation,
 	"around":       testAround,
 	"replace":      testReplace,
+	"export":       testExport,
 	"sessions":     testSessions,
 	"titles":       testTitles,
 	"lineage":      testLineage,
