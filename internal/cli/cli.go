@@ -48,11 +48,11 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !a.started {
 		err = usageError{err}
 	}
-	return a.report(ctx, err)
+	return a.report(ctx, cmd.CommandPath(), err)
 }
 
 func (a *app) root() *cobra.Command {
@@ -79,7 +79,9 @@ A SESSION is an id, the unique beginning of one, or a title.`,
 
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
-		a.listCommand(), a.showCommand(), a.searchCommand(), a.resumeCommand(), a.versionCommand(),
+		a.listCommand(), a.showCommand(), a.searchCommand(), a.resumeCommand(), a.lineageCommand(), a.usageCommand(), a.statsCommand(),
+		a.renameCommand(), a.exportCommand(), a.importCommand(), a.deleteCommand(), a.pruneCommand(), a.vacuumCommand(),
+		a.demoCommand(), a.rpcCommand(), a.versionCommand(),
 	}
 }
 

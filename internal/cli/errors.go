@@ -74,28 +74,28 @@ func failf(err error, format string, args ...any) error {
 
 // report prints an error as one line (what failed, why, what to do next) and
 // returns the exit code.
-func (a *app) report(ctx context.Context, err error) int {
+func (a *app) report(ctx context.Context, command string, err error) int {
 	if err == nil || quiet(err) {
 		return exitOK
 	}
 	if ctx.Err() != nil {
 		err = errInterrupted
 	}
-	code, hint := outcome(err)
-	line := term.Line(err.Error())
+	code, hint := outcome(command, err)
+	line := strings.Join(strings.Fields(term.Line(err.Error())), " ")
 	if hint != "" {
 		line += "; " + hint
 	}
-	_, _ = fmt.Fprintf(a.Err, "sessiondb: %s\n", strings.TrimSpace(line))
+	_, _ = fmt.Fprintf(a.Err, "sessiondb: %s\n", line)
 	return code
 }
 
-func outcome(err error) (code int, hint string) {
+func outcome(command string, err error) (code int, hint string) {
 	if u := (usageError{}); errors.As(err, &u) {
-		if _, hint := outcome(u.error); hint != "" {
+		if _, hint := outcome(command, u.error); hint != "" {
 			return exitUsage, hint
 		}
-		return exitUsage, "see 'sessiondb --help'"
+		return exitUsage, "see '" + command + " --help'"
 	}
 	for _, o := range outcomes {
 		if errors.Is(err, o.is) {

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -24,4 +26,40 @@ func oneSession(_ *cobra.Command, args []string) error {
 		return nil
 	}
 	return usagef("one session, not %d: put quotes around a title of several words", len(args))
+}
+
+// when reads a time: a date, RFC 3339, or how long ago, such as 7d.
+func (a *app) when(flag, value string) (time.Time, error) {
+	if value == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05"} {
+		if t, err := time.ParseInLocation(layout, value, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	if d, ok := parseAge(value); ok {
+		return a.now().Add(-d), nil
+	}
+	return time.Time{}, usagef("--%s %q: it is a date such as 2026-01-31, or how long ago, such as 7d", flag, value)
+}
+
+// maxAge keeps ages within what a time.Duration holds.
+const maxAge = 200 * 365 * 24 * time.Hour
+
+// parseAge reads a whole number of weeks, days, hours or minutes: 90d.
+func parseAge(s string) (time.Duration, bool) {
+	units := map[byte]time.Duration{'w': 7 * 24 * time.Hour, 'd': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute}
+	if s == "" {
+		return 0, false
+	}
+	unit, ok := units[s[len(s)-1]]
+	n, err := strconv.ParseUint(s[:len(s)-1], 10, 32)
+	if !ok || err != nil {
+		return 0, false
+	}
+	if time.Duration(n) > maxAge/unit {
+		return maxAge, true
+	}
+	return time.Duration(n) * unit, true
 }

@@ -83,5 +83,5 @@ func contentText(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &s) == nil {
 		return deref(s)
 	}
-	return sessiondb.Structured(raw).PlainText()
+	return readable(sessiondb.Structured(raw))
 }

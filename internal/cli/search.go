@@ -13,8 +13,15 @@ import (
 	"github.com/sessiondb-go/sessiondb/internal/term"
 )
 
+// searchRequest is a query and how to show what it finds.
+type searchRequest struct {
+	sessiondb.SearchQuery
+	grouped bool
+	count   bool
+}
+
 func (a *app) searchCommand() *cobra.Command {
-	var q sessiondb.SearchQuery
+	var r searchRequest
 	var sort string
 	cmd := &cobra.Command{
 		Use:   "search QUERY...",
@@ -23,6 +30,9 @@ func (a *app) searchCommand() *cobra.Command {
 NOT in capitals, -word, (groups) and prefix* work; so do filters such as
 source:telegram, role:user, after:2026-01-31. Nothing that is typed is an error.
 Finding nothing is not a failure: the exit code is 0.`,
+		Example: `  sessiondb search docker 배포
+  sessiondb search '"connection refused" source:telegram after:30d'
+  sessiondb search --grouped -- deploy -staging`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("search for what?")
@@ -34,49 +44,111 @@ Finding nothing is not a failure: the exit code is 0.`,
 				return err
 			}
 			if sort != "rank" {
-				q.Sort = sessiondb.SearchSort(sort)
+				r.Sort = sessiondb.SearchSort(sort)
 			}
-			q.Text = strings.Join(args, " ")
-			return a.read(cmd.Context(), func(db *sessiondb.DB) error { return a.search(cmd.Context(), db, q) })
+			r.Text = strings.Join(args, " ")
+			return a.read(cmd.Context(), func(db *sessiondb.DB) error { return a.search(cmd.Context(), db, r) })
 		},
 	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return fmt.Errorf("%w (put -- before a query in which a word begins with a hyphen)", err)
+	})
+	a.searchFlags(cmd, &r, &sort)
+	return a.reading(cmd)
+}
+
+func (a *app) searchFlags(cmd *cobra.Command, r *searchRequest, sort *string) {
 	fs := cmd.Flags()
-	fs.StringSliceVar(&q.Sources, "source", nil, "only in sessions from `SOURCE`")
-	fs.StringSliceVar(&q.ExcludeSources, "exclude-source", nil, "not in sessions from `SOURCE`")
-	fs.StringSliceVar(&q.Roles, "role", nil, "only messages of `ROLE` (user, assistant, tool)")
-	fs.StringVar(&sort, "sort", "rank", "order: rank, newest or oldest")
-	fs.IntVar(&q.Limit, "limit", 20, "at most `N` hits")
-	fs.IntVar(&q.Offset, "offset", 0, "leave out the first `N` hits")
+	fs.StringSliceVar(&r.Sources, "source", nil, "only in sessions from `SOURCE`")
+	fs.StringSliceVar(&r.ExcludeSources, "exclude-source", nil, "not in sessions from `SOURCE`")
+	fs.StringSliceVar(&r.ExcludeSessions, "exclude-session", nil, "not in session `ID`; with --grouped, not in its whole conversation")
+	fs.StringSliceVar(&r.Roles, "role", nil, "only messages of `ROLE` (user, assistant, tool)")
+	fs.StringVar(sort, "sort", "rank", "order: rank, newest or oldest")
+	fs.IntVar(&r.Limit, "limit", 20, "at most `N` hits; 0 is no limit")
+	fs.IntVar(&r.Offset, "offset", 0, "leave out the first `N` hits")
+	fs.BoolVar(&r.Substring, "substring", false, "find the words inside other words too, such as getUserBy")
+	fs.BoolVar(&r.grouped, "grouped", false, "one hit a conversation")
+	fs.BoolVar(&r.count, "count", false, "print only how many messages match")
 	a.completeFlag(cmd, "sort", "rank", "newest", "oldest")
 	a.completeFlag(cmd, "role", "user", "assistant", "tool", "system")
 	a.completeSource(cmd, "source")
 	a.completeSource(cmd, "exclude-source")
-	return a.reading(cmd)
 }
 
-func (a *app) search(ctx context.Context, db *sessiondb.DB, q sessiondb.SearchQuery) error {
-	found, err := db.Search(ctx, q)
+func (a *app) search(ctx context.Context, db *sessiondb.DB, r searchRequest) error {
+	if r.Limit == 0 {
+		r.Limit = -1
+	}
+	switch {
+	case r.count:
+		return a.searchCount(ctx, db, r.SearchQuery)
+	case r.grouped:
+		return a.searchGrouped(ctx, db, r.SearchQuery)
+	}
+	found, err := db.Search(ctx, r.SearchQuery)
 	if err != nil {
 		return err
 	}
-	hits := found.Hits
-	switch {
-	case a.json:
-		return printJSON(a, hits...)
-	case !a.OutTTY:
-		return a.hitTable(hits)
-	case len(hits) == 0:
-		a.note("nothing found")
-		return nil
+	a.tellReading(found.SearchReading, len(found.Hits))
+	if a.json {
+		return printJSON(a, found.Hits...)
+	}
+	if !a.OutTTY {
+		return a.hitTable(found.Hits)
 	}
 	w := bufio.NewWriter(a.Out)
-	for i, h := range hits {
+	for i, h := range found.Hits {
 		if i > 0 {
 			_, _ = fmt.Fprintln(w)
 		}
 		a.hit(w, h)
 	}
 	return w.Flush()
+}
+
+func (a *app) searchCount(ctx context.Context, db *sessiondb.DB, q sessiondb.SearchQuery) error {
+	q.CountTotal, q.Limit, q.Offset = true, 1, 0
+	found, err := db.Search(ctx, q)
+	if err != nil {
+		return err
+	}
+	a.tellReading(found.SearchReading, len(found.Hits))
+	var total int64
+	if found.Total != nil {
+		total = *found.Total
+	}
+	if a.json {
+		return printJSON(a, struct {
+			Total      int64  `json:"total"`
+			Understood string `json:"understood"`
+		}{total, found.Understood})
+	}
+	_, err = fmt.Fprintln(a.Out, total)
+	return err
+}
+
+// tellReading tells what was not searched for and, where nothing was found, how
+// the query was read and what would have matched.
+func (a *app) tellReading(r sessiondb.SearchReading, hits int) {
+	for _, n := range r.Notices {
+		a.note("%s", n)
+	}
+	if hits > 0 {
+		return
+	}
+	if r.Understood != "" {
+		a.note("nothing found for %s (all of it has to be in one message)", r.Understood)
+	} else if len(r.Notices) == 0 {
+		a.note("nothing to search for")
+	}
+	for _, s := range r.Suggestions {
+		switch {
+		case s.Query != "":
+			a.note("%s would find %s", s.Query, count(s.Hits, "message"))
+		case s.SessionID != "":
+			a.note("a session is titled %q: sessiondb show %s", s.Title, s.SessionID)
+		}
+	}
 }
 
 func (a *app) hitTable(hits []sessiondb.SearchHit) error {
@@ -91,17 +163,45 @@ func (a *app) hitTable(hits []sessiondb.SearchHit) error {
 }
 
 func (a *app) hit(w io.Writer, h sessiondb.SearchHit) {
-	head := fmt.Sprintf("%s  #%d", h.SessionID, h.MessageID)
-	rest := fmt.Sprintf("  %s · %s · %s", h.Source, h.Role, term.Ago(a.now(), h.Timestamp))
-	_, _ = fmt.Fprintln(w, a.Paint(term.Bold, term.Line(head))+a.Paint(term.Dim, term.Line(rest)))
-	snippet := term.Line(h.Snippet)
-	for _, line := range term.Wrap(snippet, a.Width-2) {
-		_, _ = fmt.Fprintln(w, "  "+a.marks(line))
+	head := term.Line(h.SessionID)
+	rest := term.Line(fmt.Sprintf("  %s · %s", h.Source, term.Ago(a.now(), h.Timestamp)))
+	_, _ = fmt.Fprintln(w, a.Paint(term.Bold, head)+a.Paint(term.Dim, rest))
+	before, after := around(h)
+	a.neighbour(w, before)
+	a.snippet(w, h)
+	a.neighbour(w, after)
+}
+
+// around returns the messages before and after a hit, nil where there is none
+// or where it can't be told which of two is the hit.
+func around(h sessiondb.SearchHit) (before, after *sessiondb.ContextMessage) {
+	c := h.Context
+	switch {
+	case len(c) == 3:
+		return &c[0], &c[2]
+	case len(c) != 2 || c[0].Role == c[1].Role:
+		return nil, nil
+	case c[0].Role == h.Role:
+		return nil, &c[1]
+	}
+	return &c[0], nil
+}
+
+func (a *app) neighbour(w io.Writer, c *sessiondb.ContextMessage) {
+	if c != nil {
+		_, _ = fmt.Fprintln(w, a.Paint(term.Dim, term.Cut(term.Line("  "+c.Role+": "+c.Content), a.Width)))
 	}
 }
 
-// marks sets the matches of a snippet off. Without colour their marks stay.
-func (a *app) marks(s string) string {
+func (a *app) snippet(w io.Writer, h sessiondb.SearchHit) {
+	line := term.Line(fmt.Sprintf("#%d %s: %s", h.MessageID, h.Role, h.Snippet))
+	for _, part := range term.Wrap(line, a.Width-2) {
+		_, _ = fmt.Fprintln(w, "  "+a.markMatches(part))
+	}
+}
+
+// markMatches sets the matches of a snippet off. Without colour their marks stay.
+func (a *app) markMatches(s string) string {
 	if !a.Color {
 		return s
 	}

@@ -63,7 +63,7 @@ func (a *app) show(s sessiondb.Session, ms []sessiondb.Message, anchor int64) er
 		t := a.NewTable(make([]term.Column, 5)...)
 		for _, m := range ms {
 			if err := t.Row(term.Alternatives("", fmt.Sprint(m.ID)), term.Time(a.now(), m.Timestamp), term.Text(m.Role),
-				term.Text(deref(m.ToolName)), term.Text(m.Content.PlainText())); err != nil {
+				term.Text(deref(m.ToolName)), term.Text(readable(m.Content))); err != nil {
 				return err
 			}
 		}
@@ -103,7 +103,7 @@ func (a *app) message(w io.Writer, m sessiondb.Message, anchor bool) {
 		head += "  <<<"
 	}
 	_, _ = fmt.Fprintf(w, "\n%s\n", a.Paint(term.Cyan, term.Line(head)))
-	a.paragraph(w, m.Content.PlainText())
+	a.paragraph(w, readable(m.Content))
 	for _, call := range m.ToolCallList() {
 		_, _ = fmt.Fprintln(w, a.Paint(term.Dim, term.Line("→ "+callText(call))))
 	}
@@ -123,4 +123,12 @@ func (a *app) paragraph(w io.Writer, text string) {
 			_, _ = fmt.Fprintln(w, part)
 		}
 	}
+}
+
+// readable is what a person reads of content.
+func readable(c sessiondb.Content) string {
+	if text := c.PlainText(); text != "" || c.Parts() == nil {
+		return text
+	}
+	return "[multimodal content]"
 }

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/term"
+)
+
+func (a *app) deleteCommand() *cobra.Command {
+	var c consent
+	var files transcriptFiles
+	var only bool
+	cmd := &cobra.Command{
+		Use:   "delete SESSION",
+		Short: "Delete a conversation",
+		Long: `Delete a conversation, all parts of it if it was compressed, and its transcript
+files. Branches and delegates stay.`,
+		Args:              oneSession,
+		ValidArgsFunction: a.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.possible(c); err != nil {
+				return err
+			}
+			return a.delete(cmd.Context(), args[0], c, files, only)
+		},
+	}
+	c.flags(cmd)
+	files.flags(cmd)
+	cmd.Flags().BoolVar(&only, "only", false, "only this session, not the other parts of its conversation")
+	cmd.Flags().BoolVar(&a.json, "json", false, "print what was done as JSON (see docs/json.md)")
+	return cmd
+}
+
+func (a *app) delete(ctx context.Context, ref string, c consent, files transcriptFiles, only bool) error {
+	o, err := files.options(a)
+	if err != nil {
+		return err
+	}
+	o.Only, o.DryRun = only, true
+	var s sessiondb.Session
+	var would sessiondb.DeleteReport
+	err = a.read(ctx, func(db *sessiondb.DB) error {
+		if s, err = a.find(ctx, db, ref); err != nil {
+			return err
+		}
+		would, err = db.DeleteSession(ctx, s.ID, o)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.dryRun {
+		return a.deleted("would delete", would)
+	}
+	name := s.ID
+	if s.Title != nil {
+		name += fmt.Sprintf(" %q", *s.Title)
+	}
+	if err := a.ask(ctx, c, fmt.Sprintf("Delete %s: %s?", name, strings.Join(sumOf(would), ", "))); err != nil {
+		return err
+	}
+	o.DryRun = false
+	return a.write(ctx, func(db *sessiondb.DB) error {
+		done, err := db.DeleteSession(ctx, s.ID, o)
+		if err != nil {
+			return err
+		}
+		return a.deleted("deleted", done)
+	})
+}
+
+// transcriptFiles says what becomes of the transcript files of sessions.
+type transcriptFiles struct {
+	dir  string
+	keep bool
+}
+
+func (f *transcriptFiles) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.dir, "sessions-dir", "", "the `FOLDER` of transcript files (default: sessions, beside the store)")
+	cmd.Flags().BoolVar(&f.keep, "keep-files", false, "leave transcript files alone")
+	_ = cmd.MarkFlagDirname("sessions-dir")
+}
+
+func (f *transcriptFiles) options(a *app) (o sessiondb.DeleteOptions, err error) {
+	if f.keep {
+		return o, nil
+	}
+	if f.dir != "" {
+		info, err := os.Stat(f.dir)
+		if err != nil || !info.IsDir() {
+			return o, usagef("--sessions-dir %s: there is no such folder", f.dir)
+		}
+		o.SessionsDir = f.dir
+		return o, nil
+	}
+	path, err := a.storePath()
+	if err != nil {
+		return o, err
+	}
+	dir := filepath.Join(filepath.Dir(path), "sessions")
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		o.SessionsDir = dir
+	}
+	return o, nil
+}
+
+// deleted prints what a deletion took, or would take.
+func (a *app) deleted(did string, r sessiondb.DeleteReport) error {
+	for _, f := range r.FileErrors {
+		a.note("could not remove %s", f)
+	}
+	if r.SkippedOpen > 0 {
+		a.note("%s sessions are old enough but never ended, and stay", term.Grouped(r.SkippedOpen))
+	}
+	if a.json {
+		return printJSON(a, r)
+	}
+	if !a.OutTTY {
+		for _, id := range r.Sessions {
+			if _, err := fmt.Fprintf(a.Out, "%s\n", term.Line(id)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	_, err := fmt.Fprintf(a.Out, "%s %s\n", did, strings.Join(sumOf(r), ", "))
+	return err
+}
+
+// sumOf counts what a deletion takes.
+func sumOf(r sessiondb.DeleteReport) []string {
+	parts := []string{count(int64(len(r.Sessions)), "session"), count(r.Messages, "message")}
+	if n := len(r.Files); n > 0 {
+		parts = append(parts, count(int64(n), "file"))
+	}
+	if n := len(r.Orphaned); n > 0 {
+		parts = append(parts, count(int64(n), "child session")+" left without parent")
+	}
+	return parts
+}
+
+// count writes a number with its noun.
+func count(n int64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return term.Grouped(n) + " " + noun
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+func (a *app) exportCommand() *cobra.Command {
+	var f sessiondb.ExportFilter
+	var output string
+	cmd := &cobra.Command{
+		Use:   "export [SESSION...]",
+		Short: "Write sessions with their messages as JSON lines",
+		Long: `Write sessions with their messages as JSON, one session a line: those given, or
+all. A file is written under a temporary name and takes its place when it is
+complete.`,
+		ValidArgsFunction: a.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return a.read(ctx, func(db *sessiondb.DB) error {
+				for _, ref := range args {
+					s, err := a.find(ctx, db, ref)
+					if err != nil {
+						return err
+					}
+					f.IDs = append(f.IDs, s.ID)
+				}
+				return a.export(ctx, db, f, output)
+			})
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to `FILE` instead of the standard output")
+	cmd.Flags().StringVar(&f.Source, "source", "", "only sessions from `SOURCE`")
+	a.completeSource(cmd, "source")
+	return cmd
+}
+
+func (a *app) export(ctx context.Context, db *sessiondb.DB, f sessiondb.ExportFilter, output string) error {
+	if output != "" || !a.OutTTY {
+		p := a.NewProgress()
+		defer p.Done()
+		f.Progress = func(done, total int64) { p.Report("exporting sessions", done, total) }
+	}
+	write := func(w io.Writer) error {
+		b := bufio.NewWriterSize(w, 1<<16)
+		n, err := db.ExportAll(ctx, b, f)
+		if err != nil {
+			return err
+		}
+		if output != "" {
+			a.note("exported %s to %s", count(n, "session"), output)
+		}
+		return b.Flush()
+	}
+	if output == "" || output == "-" {
+		return write(a.jsonOut())
+	}
+	store, err := a.storePath()
+	if err != nil {
+		return err
+	}
+	return writeFile(output, store, write)
+}

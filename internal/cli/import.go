@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/term"
+)
+
+func (a *app) importCommand() *cobra.Command {
+	var o sessiondb.ImportOptions
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Read sessions that export wrote",
+		Long: `Read sessions that export wrote, from FILE or, with -, from the standard input.
+The store is made if there is none. Sessions that exist are left as they are, a
+line that can't be used costs that line; both are told. An import that was
+interrupted can be run again.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("which file? Give one, or - for the standard input")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := a.In
+			if args[0] != "-" {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return fmt.Errorf("import: %w", err)
+				}
+				defer func() { _ = f.Close() }()
+				in = f
+			}
+			return a.importFrom(cmd.Context(), in, o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "tell what would happen and change nothing")
+	cmd.Flags().BoolVar(&a.json, "json", false, "print what was done as JSON (see docs/json.md)")
+	return cmd
+}
+
+func (a *app) importFrom(ctx context.Context, in io.Reader, o sessiondb.ImportOptions) error {
+	open := a.create
+	if o.DryRun {
+		open = a.read
+	}
+	return open(ctx, func(db *sessiondb.DB) error {
+		p := a.NewProgress()
+		o.Progress = func(lines int64) { p.Report("importing sessions", lines, 0) }
+		r, err := db.Import(ctx, in, o)
+		p.Done()
+		if err != nil {
+			return err
+		}
+		return a.imported(r, o.DryRun)
+	})
+}
+
+func (a *app) imported(r sessiondb.ImportReport, dryRun bool) error {
+	if a.json {
+		if err := printJSON(a, r); err != nil {
+			return err
+		}
+	} else if err := a.importText(r, dryRun); err != nil {
+		return err
+	}
+	if n := len(r.Failed); n > 0 {
+		return fmt.Errorf("import: %s could not be used", count(int64(n), "line"))
+	}
+	return nil
+}
+
+func (a *app) importText(r sessiondb.ImportReport, dryRun bool) error {
+	a.issues("skipped", r.Skipped)
+	a.issues("changed", r.Changed)
+	a.issues("failed", r.Failed)
+	did := "imported"
+	if dryRun {
+		did = "would import"
+	}
+	_, err := fmt.Fprintf(a.Out, "%s %s, %s; %s skipped\n", did, count(r.Imported, "session"), count(r.Messages, "message"),
+		term.Grouped(int64(len(r.Skipped))))
+	return err
+}
+
+func (a *app) issues(what string, issues []sessiondb.ImportIssue) {
+	for _, i := range issues {
+		where := fmt.Sprintf("line %d", i.Line)
+		if i.SessionID != "" {
+			where += ", session " + i.SessionID
+		}
+		a.note("%s %s: %s", what, where, i.Reason)
+	}
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+func (a *app) pruneCommand() *cobra.Command {
+	var c consent
+	var files transcriptFiles
+	var f sessiondb.PruneFilter
+	var older string
+	var days int
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Delete old conversations that have ended",
+		Long: `Delete conversations that have ended and were last active before the time given.
+A conversation that was compressed and went on is judged by its live end.
+Sessions that never ended stay, and are counted.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("days") {
+				if days < 0 || cmd.Flags().Changed("older-than") {
+					return usagef("--days is a number of days, instead of --older-than")
+				}
+				older = fmt.Sprintf("%dd", days)
+			}
+			age, ok := parseAge(older)
+			if !ok {
+				return usagef("--older-than %q: it is a number and a unit, such as 90d, 12w or 36h", older)
+			}
+			f.OlderThan = max(age, time.Nanosecond) // 0 would stand for the default
+			if err := a.possible(c); err != nil {
+				return err
+			}
+			return a.prune(cmd.Context(), f, c, files)
+		},
+	}
+	c.flags(cmd)
+	files.flags(cmd)
+	cmd.Flags().StringVar(&older, "older-than", "90d", "last active longer than `AGE` ago: 90d, 12w, 36h")
+	cmd.Flags().IntVar(&days, "days", 90, "the same as a number of `DAYS`")
+	cmd.Flags().StringVar(&f.Source, "source", "", "only sessions from `SOURCE`")
+	cmd.Flags().BoolVar(&a.json, "json", false, "print what was done as JSON (see docs/json.md)")
+	a.completeSource(cmd, "source")
+	return cmd
+}
+
+func (a *app) prune(ctx context.Context, f sessiondb.PruneFilter, c consent, files transcriptFiles) error {
+	o, err := files.options(a)
+	if err != nil {
+		return err
+	}
+	if c.dryRun || !c.yes {
+		o.DryRun = true
+		var would sessiondb.DeleteReport
+		err := a.read(ctx, func(db *sessiondb.DB) error {
+			would, err = db.Prune(ctx, f, o)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if c.dryRun || len(would.Sessions) == 0 {
+			return a.deleted("would delete", would)
+		}
+		if err := a.ask(ctx, c, "Delete "+strings.Join(sumOf(would), ", ")+"?"); err != nil {
+			return err
+		}
+		o.DryRun = false
+	}
+	return a.write(ctx, func(db *sessiondb.DB) error {
+		done, err := db.Prune(ctx, f, o)
+		if err != nil {
+			return err
+		}
+		return a.deleted("deleted", done)
+	})
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/term"
+)
+
+func (a *app) searchGrouped(ctx context.Context, db *sessiondb.DB, q sessiondb.SearchQuery) error {
+	found, err := db.SearchGrouped(ctx, q)
+	if err != nil {
+		return err
+	}
+	a.tellReading(found.SearchReading, len(found.Conversations))
+	if a.json {
+		return printJSON(a, found.Conversations...)
+	}
+	if !a.OutTTY {
+		return a.conversationTable(found.Conversations)
+	}
+	w := bufio.NewWriter(a.Out)
+	for i, c := range found.Conversations {
+		if i > 0 {
+			_, _ = fmt.Fprintln(w)
+		}
+		a.conversation(w, c)
+	}
+	return w.Flush()
+}
+
+func (a *app) conversationTable(cs []sessiondb.ConversationHit) error {
+	t := a.NewTable(make([]term.Column, 7)...)
+	for _, c := range cs {
+		if err := t.Row(term.Text(c.TipID), term.Text(deref(c.Title)), term.Int(c.Hits), term.Alternatives("", fmt.Sprint(c.Best.MessageID)),
+			term.Time(a.now(), c.Best.Timestamp), term.Text(c.Best.Source), term.Text(c.Best.Snippet)); err != nil {
+			return err
+		}
+	}
+	return t.Flush()
+}
+
+// conversation shows the best hit of a conversation among its neighbours.
+func (a *app) conversation(w io.Writer, c sessiondb.ConversationHit) {
+	head := c.TipID
+	if c.Title != nil {
+		head += "  " + *c.Title
+	}
+	rest := fmt.Sprintf("  %s · %s · %s", c.Best.Source, count(c.Hits, "hit"), term.Ago(a.now(), c.Best.Timestamp))
+	_, _ = fmt.Fprintln(w, a.Paint(term.Bold, term.Line(head))+a.Paint(term.Dim, term.Line(rest)))
+	for _, m := range c.View.Window {
+		if m.ID == c.Best.MessageID {
+			a.snippet(w, c.Best)
+			continue
+		}
+		line := fmt.Sprintf("  #%d %s: %s", m.ID, m.Role, readable(m.Content))
+		_, _ = fmt.Fprintln(w, a.Paint(term.Dim, term.Cut(term.Line(line), a.Width)))
+	}
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/term"
+)
+
+// storeStats is what the stats command tells.
+type storeStats struct {
+	Path          string        `json:"path"`
+	SchemaVersion int           `json:"schema_version"`
+	Sessions      int64         `json:"sessions"`
+	Messages      int64         `json:"messages"`
+	FileBytes     int64         `json:"file_bytes"`
+	WALBytes      int64         `json:"wal_bytes"`
+	Sources       []sourceStats `json:"sources"`
+}
+
+type sourceStats struct {
+	Source   string `json:"source"`
+	Sessions int64  `json:"sessions"`
+}
+
+func (a *app) statsCommand() *cobra.Command {
+	return a.reading(&cobra.Command{
+		Use:   "stats",
+		Short: "Count what is in the store and what it takes on the disk",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			return a.read(ctx, func(db *sessiondb.DB) error {
+				s, err := a.stats(ctx, db)
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return printJSON(a, s)
+				}
+				return a.statsTable(s)
+			})
+		},
+	})
+}
+
+func (a *app) stats(ctx context.Context, db *sessiondb.DB) (s storeStats, err error) {
+	if s.Path, err = a.storePath(); err != nil {
+		return s, err
+	}
+	s.SchemaVersion = db.Info().SchemaVersion
+	s.FileBytes, s.WALBytes = size(s.Path), size(s.Path+"-wal")
+	if s.Sessions, err = db.SessionCount(ctx, ""); err != nil {
+		return s, err
+	}
+	if s.Messages, err = db.MessageCount(ctx, ""); err != nil {
+		return s, err
+	}
+	rows, err := db.UsageBySource(ctx, sessiondb.UsageFilter{})
+	for _, r := range rows {
+		s.Sources = append(s.Sources, sourceStats{r.Key, r.Sessions})
+	}
+	return s, err
+}
+
+func size(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+func (a *app) statsTable(s storeStats) error {
+	t := a.NewTable(term.Column{Name: "what", Min: 12}, term.Column{Name: "value", Right: true, Min: 20})
+	row := func(what string, c term.Cell) error { return t.Row(term.Text(what), c) }
+	rows := []struct {
+		what string
+		cell term.Cell
+	}{
+		{"path", term.Text(s.Path)},
+		{"schema version", term.Int(int64(s.SchemaVersion))},
+		{"sessions", term.Int(s.Sessions)},
+		{"messages", term.Int(s.Messages)},
+		{"file", sizeCell(s.FileBytes)},
+		{"write-ahead log", sizeCell(s.WALBytes)},
+	}
+	for _, r := range rows {
+		if err := row(r.what, r.cell); err != nil {
+			return err
+		}
+	}
+	for _, src := range s.Sources {
+		if err := row("sessions from "+src.Source, term.Int(src.Sessions)); err != nil {
+			return err
+		}
+	}
+	return t.Flush()
+}
+
+func sizeCell(n int64) term.Cell { return term.Alternatives(term.Bytes(n), strconv.FormatInt(n, 10)) }
