@@ -45,8 +45,8 @@ func (e *env) searchRow(f found, z corpus.Size) row {
 		}
 		var n int
 		s, err := timed(3, func() error {
-			hits, err := db.Search(ctx, f.query)
-			n = len(hits)
+			r, err := db.Search(ctx, f.query)
+			n = len(r.Hits)
 			return err
 		})
 		o := seconds(s)
@@ -87,7 +87,10 @@ func (e *env) groupedRow(z corpus.Size) row {
 	return row{
 		name: "Grouped search, first page, against plain", data: describe(z),
 		sides: []side{
-			{"ours", each(func(ctx context.Context, db *sessiondb.DB) error { panic("todo") })},
+			{"ours", each(func(ctx context.Context, db *sessiondb.DB) error {
+				_, err := db.SearchGrouped(ctx, sessiondb.SearchQuery{Text: corpus.TwoWords})
+				return err
+			})},
 			{"plain", each(func(ctx context.Context, db *sessiondb.DB) error {
 				_, err := db.Search(ctx, sessiondb.SearchQuery{Text: corpus.TwoWords})
 				return err
