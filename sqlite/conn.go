@@ -1,0 +1,223 @@
+package sqlite
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"net/url"
+	"path/filepath"
+	"strconv"
+
+	driver "modernc.org/sqlite"
+)
+
+// busyTimeout is how long SQLite itself waits for a lock, in milliseconds.
+const busyTimeout = 1000
+
+// walLimit is the size, in bytes, that the write-ahead log shrinks to when it
+// starts over.
+const walLimit = 4 << 20
+
+// pragmas hold on every connection. synchronous is set, never inherited: an
+// acknowledged write survives power loss.
+var pragmas = []string{
+	"busy_timeout(" + strconv.Itoa(busyTimeout) + ")",
+	"foreign_keys(1)",
+	"synchronous(FULL)",
+	"journal_size_limit(" + strconv.Itoa(walLimit) + ")",
+	"temp_store(MEMORY)",
+}
+
+// maxStmts bounds the prepared statements that a connection keeps.
+const maxStmts = 200
+
+// conn is one connection and its prepared statements. One goroutine uses it at
+// a time. It speaks to the driver directly: database/sql would start a
+// goroutine and take locks for every statement.
+type conn struct {
+	raw   sqldriver.Conn
+	stmts map[string]*stmt
+	tick  uint64
+	args  []sqldriver.NamedValue // reused by every call
+	open  []*rows                // results that are being read
+}
+
+// stmt is a prepared statement. A query that runs inside its own result gets a
+// second one, which is not kept.
+type stmt struct {
+	raw  sqldriver.Stmt
+	used uint64
+	busy bool
+	kept bool
+}
+
+// access is how a connection may touch the file.
+type access struct {
+	mode      string // SQLite's mode: ro, rw or rwc
+	immutable bool   // no locks and no log: the file is known not to change
+	modeOf    string // a file whose permissions a new database gets
+	vfs       string // SQLite's file system layer, the default when empty
+}
+
+// dsn is the URI that opens path.
+func dsn(path string, a access) string {
+	q := url.Values{"mode": {a.mode}, "_pragma": pragmas}
+	if a.immutable {
+		q.Set("immutable", "1")
+	}
+	if a.modeOf != "" {
+		q.Set("modeof", a.modeOf)
+	}
+	if a.vfs != "" {
+		q.Set("vfs", a.vfs)
+	}
+	p := filepath.ToSlash(path)
+	if filepath.VolumeName(path) != "" {
+		p = "/" + p
+	}
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: p, RawQuery: q.Encode()}).String()
+}
+
+func openConn(ctx context.Context, path string, a access) (*conn, error) {
+	connector, err := driver.NewConnector(dsn(path, a))
+	if err != nil {
+		return nil, err
+	}
+	raw, err := connector.Connect(ctx)
+	if err != nil {
+		return nil, mapError(ctx, err)
+	}
+	return &conn{raw: raw, stmts: map[string]*stmt{}}, nil
+}
+
+func (c *conn) close() error {
+	for _, s := range c.stmts {
+		_ = s.raw.Close()
+	}
+	c.stmts = nil
+	return c.raw.Close()
+}
+
+// prepare finds or makes the statement of a query.
+func (c *conn) prepare(ctx context.Context, query string) (*stmt, error) {
+	s := c.stmts[query]
+	if s != nil && !s.busy {
+		c.tick++
+		s.used = c.tick
+		return s, nil
+	}
+	raw, err := c.raw.(sqldriver.ConnPrepareContext).PrepareContext(ctx, query)
+	if err != nil {
+		return nil, mapError(ctx, err)
+	}
+	c.tick++
+	n := &stmt{raw: raw, used: c.tick}
+	if s == nil {
+		c.evict()
+		n.kept = true
+		c.stmts[query] = n
+	}
+	return n, nil
+}
+
+// evict makes room for one statement more.
+func (c *conn) evict() {
+	if len(c.stmts) < maxStmts {
+		return
+	}
+	oldest := ""
+	for q, s := range c.stmts {
+		if !s.busy && (oldest == "" || s.used < c.stmts[oldest].used) {
+			oldest = q
+		}
+	}
+	if s := c.stmts[oldest]; s != nil {
+		_ = s.raw.Close()
+		delete(c.stmts, oldest)
+	}
+}
+
+func (s *stmt) release() {
+	s.busy = false
+	if !s.kept {
+		_ = s.raw.Close()
+	}
+}
+
+// bind makes the driver's form of parameters, valid until the next call.
+func (c *conn) bind(args []any) ([]sqldriver.NamedValue, error) {
+	c.args = c.args[:0]
+	for i, a := range args {
+		switch v := a.(type) {
+		case nil, string, int64, float64, []byte, bool:
+		case int:
+			a = int64(v)
+		default:
+			var err error
+			if a, err = sqldriver.DefaultParameterConverter.ConvertValue(a); err != nil {
+				return nil, err
+			}
+		}
+		c.args = append(c.args, sqldriver.NamedValue{Ordinal: i + 1, Value: a})
+	}
+	return c.args, nil
+}
+
+// exec runs a statement and returns the number of rows changed.
+func (c *conn) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	s, err := c.prepare(ctx, query)
+	if err != nil {
+		return 0, err
+	}
+	s.busy = true
+	defer s.release()
+	named, err := c.bind(args)
+	if err != nil {
+		return 0, err
+	}
+	r, err := s.raw.(sqldriver.StmtExecContext).ExecContext(ctx, named)
+	if err != nil {
+		return 0, mapError(ctx, err)
+	}
+	return r.RowsAffected()
+}
+
+// script runs several statements that have no parameters. They are not kept.
+func (c *conn) script(ctx context.Context, sql string) error {
+	_, err := c.raw.(sqldriver.ExecerContext).ExecContext(ctx, sql, nil)
+	return mapError(ctx, err)
+}
+
+// query starts reading a result. A context that can be cancelled costs a
+// goroutine in the driver, so short statements are better off without.
+func (c *conn) query(ctx context.Context, query string, args ...any) (*rows, error) {
+	s, err := c.prepare(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	named, err := c.bind(args)
+	if err != nil {
+		return nil, err
+	}
+	s.busy = true
+	raw, err := s.raw.(sqldriver.StmtQueryContext).QueryContext(ctx, named)
+	if err != nil {
+		s.release()
+		return nil, mapError(ctx, err)
+	}
+	r := &rows{raw: raw, stmt: s, conn: c, ctx: ctx}
+	c.open = append(c.open, r)
+	return r, nil
+}
+
+// queryRow reads one row into dest; none is sql.ErrNoRows.
+func (c *conn) queryRow(ctx context.Context, dest []any, query string, args ...any) error {
+	r, err := c.query(ctx, query, args...)
+	return row{r, err}.Scan(dest...)
+}
+
+// closeRows ends the results that were left open.
+func (c *conn) closeRows() {
+	for len(c.open) > 0 {
+		_ = c.open[len(c.open)-1].Close()
+	}
+}

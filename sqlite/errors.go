@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+// extendedCode is SQLite's result code of an error, 0 when it has none.
+func extendedCode(err error) int {
+	var e *driver.Error
+	if errors.As(err, &e) {
+		return e.Code()
+	}
+	return 0
+}
+
+// primaryCode is the result code without its extension.
+func primaryCode(err error) int { return extendedCode(err) & 0xff }
+
+// isBusy says that somebody else held a lock.
+func isBusy(err error) bool {
+	switch primaryCode(err) {
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
+		return true
+	}
+	return false
+}
+
+// mapError gives an error of the driver the name that callers know, by result
+// code. The driver's own stays within reach of errors.As.
+func mapError(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	switch primaryCode(err) {
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
+		return named(&sessiondb.BusyError{Attempts: 1, Waited: busyTimeout * time.Millisecond}, err)
+	case lib.SQLITE_FULL:
+		return named(sessiondb.ErrFull, err)
+	case lib.SQLITE_CORRUPT:
+		return named(sessiondb.ErrCorrupt, err)
+	case lib.SQLITE_NOTADB:
+		return named(sessiondb.ErrNotStore, err)
+	case lib.SQLITE_READONLY:
+		return named(sessiondb.ErrReadOnly, err)
+	case lib.SQLITE_INTERRUPT:
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+func named(name, err error) error {
+	if errors.Is(err, name) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", name, err)
+}
+
+// undoes says that SQLite may have rolled the whole transaction back by
+// itself, so that nothing done before in it can be relied on.
+func undoes(err error) bool {
+	switch primaryCode(err) {
+	case lib.SQLITE_FULL, lib.SQLITE_IOERR, lib.SQLITE_NOMEM, lib.SQLITE_BUSY,
+		lib.SQLITE_INTERRUPT, lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,57 @@
+package sqlite
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+// identity remembers which files are open, by path, so that a write into a
+// file that nobody can find any more is not taken for done. It never opens
+// them: closing a file drops the locks that SQLite holds on it.
+type identity struct {
+	path, wal string
+	db, log   os.FileInfo
+}
+
+// identify remembers the database file at path. The log is remembered when it
+// is first seen.
+func identify(path, real string) (*identity, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	return &identity{path: path, wal: real + "-wal", db: info}, nil
+}
+
+// check says whether the files at their paths are still those that are open.
+func (id *identity) check() error {
+	if err := sameFile(id.path, id.db); err != nil {
+		return err
+	}
+	if id.log != nil {
+		return sameFile(id.wal, id.log)
+	}
+	return nil
+}
+
+// sawLog remembers the log, which exists once a transaction was written.
+func (id *identity) sawLog() {
+	if id.log == nil {
+		id.log, _ = os.Stat(id.wal)
+	}
+}
+
+func sameFile(path string, was os.FileInfo) error {
+	is, err := os.Stat(path)
+	switch {
+	case os.IsNotExist(err):
+		return fmt.Errorf("%w: %s is gone", sessiondb.ErrReplaced, path)
+	case err != nil:
+		return err
+	case !os.SameFile(is, was):
+		return fmt.Errorf("%w: %s is another file now", sessiondb.ErrReplaced, path)
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	lib "modernc.org/sqlite/lib"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+// probe looks at the file without a trace, not even a lock, and refuses what
+// is no session store. A file that is missing or empty has no shape.
+func (s *store) probe(ctx context.Context) (*shape, error) {
+	info, err := os.Stat(s.path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, s.notStore("it is a directory")
+	case !info.Mode().IsRegular():
+		return nil, s.notStore("it is not a regular file")
+	case info.Size() == 0:
+		return nil, nil
+	}
+	sh, err := shapeAt(ctx, s.path, access{mode: "ro", immutable: true, vfs: s.vfs})
+	if err == nil && sh.ours() && !sh.blank() {
+		return sh, nil
+	}
+	// What was seen may be half of the truth: the rest is in the log, or in a
+	// journal that waits to be rolled back.
+	if !s.unsettled() {
+		return s.judge(sh, err)
+	}
+	sh, err = shapeAt(ctx, s.path, access{mode: "ro", vfs: s.vfs})
+	if primaryCode(err) == lib.SQLITE_READONLY || isBusy(err) {
+		return &shape{}, nil // only a writer can tell
+	}
+	return s.judge(sh, err)
+}
+
+// judge refuses what is no store.
+func (s *store) judge(sh *shape, err error) (*shape, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case !sh.ours():
+		return nil, s.notStore("it holds the tables of another program")
+	}
+	return sh, nil
+}
+
+func shapeAt(ctx context.Context, path string, a access) (*shape, error) {
+	c, err := openConn(ctx, path, a)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.close() }()
+	return readShape(ctx, c)
+}
+
+// unsettled says that there is a log or a journal with something in it.
+func (s *store) unsettled() bool {
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if info, err := os.Stat(s.path + suffix); err == nil && info.Size() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// cantOpen says that SQLite could not open a file, or the ones beside it.
+func cantOpen(err error) bool {
+	switch primaryCode(err) {
+	case lib.SQLITE_CANTOPEN, lib.SQLITE_READONLY, lib.SQLITE_PERM:
+		return true
+	}
+	return false
+}
+
+// enableWAL switches the write-ahead log on where it is not. Where the file
+// system can't do it, the store works without.
+func (s *store) enableWAL(ctx context.Context) error {
+	var mode string
+	if err := s.w.queryRow(ctx, []any{&mode}, "PRAGMA journal_mode"); err != nil {
+		return err
+	}
+	if mode == "wal" {
+		return nil
+	}
+	err := s.w.queryRow(ctx, []any{&mode}, "PRAGMA journal_mode = WAL")
+	if err == nil && mode == "wal" || isBusy(err) {
+		return err
+	}
+	switch primaryCode(err) {
+	case lib.SQLITE_OK, lib.SQLITE_PROTOCOL, lib.SQLITE_AUTH, lib.SQLITE_IOERR, lib.SQLITE_CANTOPEN:
+	default:
+		return err
+	}
+	s.log.Warn("the file system can't keep a write-ahead log: readers and writers will wait for each other",
+		"path", s.path, "cause", fmt.Sprint(err))
+	return s.w.queryRow(ctx, []any{&mode}, "PRAGMA journal_mode = DELETE")
+}
+
+// readCookie reads the number that changes with the schema.
+func (s *store) readCookie() (n int64, err error) {
+	err = s.w.queryRow(context.Background(), []any{&n}, "PRAGMA schema_version")
+	return n, err
+}
+
+// recheckSchema sees, inside a write transaction, that no newer program has
+// taken the schema over.
+func (s *store) recheckSchema() error {
+	n, err := s.readCookie()
+	if err != nil || n == s.cookie {
+		return err
+	}
+	sh, err := readShape(context.Background(), s.w)
+	if err != nil {
+		return err
+	}
+	if sh.version > SchemaVersion {
+		return &sessiondb.SchemaError{Have: sh.version, Want: SchemaVersion}
+	}
+	s.cookie = n
+	s.activity.Store(sh.has(activityIndex))
+	return nil
+}

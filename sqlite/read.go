@@ -1,0 +1,42 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+)
+
+// Read implements [engine.Engine].
+func (s *store) Read(ctx context.Context, fn func(engine.Queryer) error) (err error) {
+	c, err := s.readers.take(ctx)
+	if err != nil {
+		return err
+	}
+	sound := false
+	defer func() { s.readers.put(c, sound) }()
+	if _, err := c.exec(context.Background(), "BEGIN"); err != nil {
+		return err
+	}
+	defer func() {
+		c.closeRows()
+		_, e := c.exec(context.Background(), "ROLLBACK")
+		sound = e == nil
+	}()
+	return fn(readTx{c})
+}
+
+// readTx reads in one snapshot.
+type readTx struct{ c *conn }
+
+func (t readTx) Query(ctx context.Context, query string, args ...any) (engine.Rows, error) {
+	r, err := t.c.query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (t readTx) QueryRow(ctx context.Context, query string, args ...any) engine.Row {
+	r, err := t.c.query(ctx, query, args...)
+	return row{r, err}
+}

@@ -1,0 +1,298 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+)
+
+// store is one open file. It implements [engine.Engine].
+type store struct {
+	settings
+	path string // as given, absolute
+	real string // without symbolic links: SQLite's other files lie beside it
+
+	log      *slog.Logger
+	progress func(what string, done, total int64)
+
+	readers *pool
+	writer  *writer
+	queue   *queue
+	w       *conn     // the write connection; the writer's leader owns it
+	ident   *identity // the files that are open
+
+	shape    *shape
+	views    []string // what every reader creates, for files of other schemas
+	refusal  error    // what Write returns, nil when it may write
+	activity atomic.Bool
+
+	// Owned by the writer's leader.
+	cookie          int64 // changes with the schema
+	wantActivity    bool
+	sinceCheckpoint int
+
+	closing sync.Once
+}
+
+// settings are what tests change.
+type settings struct {
+	pause func(context.Context, time.Duration) error
+	vfs   string
+}
+
+// openStore opens a file as Open promises.
+func openStore(ctx context.Context, path string, o Options, set settings) (_ *store, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("open %s: %w", path, err)
+		}
+	}()
+	if path == "" || strings.ContainsRune(path, 0) {
+		return nil, fmt.Errorf("%w: no file name", sessiondb.ErrInvalid)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	s := &store{settings: set, path: path, real: path, log: o.Logger, progress: o.Progress}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.pause == nil {
+		s.pause = pause
+	}
+	s.writer = newWriter(s.serve)
+	if err := s.open(ctx, o.ReadOnly); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *store) open(ctx context.Context, readOnly bool) error {
+	sh, err := s.probe(ctx)
+	if err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(s.path); err == nil {
+		s.real = real
+	}
+	switch {
+	case readOnly && sh == nil && !exists(s.path):
+		return fmt.Errorf("%s: %w", s.path, fs.ErrNotExist)
+	case readOnly:
+		return s.openReadOnly(ctx, sessiondb.ErrReadOnly)
+	case sh != nil && sh.version > SchemaVersion:
+		return s.openNewer(ctx, sh.version)
+	}
+	err = s.openWritable(ctx, sh)
+	if errors.Is(err, errNewer) {
+		return s.openNewer(ctx, s.shape.version)
+	}
+	return err
+}
+
+func (s *store) openNewer(ctx context.Context, version int) error {
+	return s.openReadOnly(ctx, &sessiondb.SchemaError{Have: version, Want: SchemaVersion})
+}
+
+// openWritable opens, creates or migrates. sh is nil for a new file.
+func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
+	defer func() {
+		if err != nil {
+			s.dropWriter()
+		}
+	}()
+	a := access{mode: "rw", vfs: s.vfs}
+	if sh == nil {
+		if err := makeDir(filepath.Dir(s.path)); err != nil {
+			return err
+		}
+		a.mode = "rwc"
+	}
+	s.queue = openQueue(s.real+"-queue", sh == nil)
+	if sh == nil && s.queue.usable() {
+		a.modeOf = s.queue.path()
+	}
+	before, _ := os.Stat(s.path)
+	err = s.retry(ctx, func() (err error) {
+		s.w, err = openConn(ctx, s.path, a)
+		return err
+	})
+	if err != nil {
+		return s.cannotWrite(ctx, err)
+	}
+	if ro, err := s.w.raw.(interface{ IsReadOnly(string) (bool, error) }).IsReadOnly("main"); err == nil && ro {
+		s.dropWriter()
+		return s.openReadOnly(ctx, fmt.Errorf("%w: %s may not be written by this user", sessiondb.ErrReadOnly, s.path))
+	}
+	if s.ident, err = identify(s.path, s.real); err != nil {
+		return err
+	}
+	if before != nil && !os.SameFile(before, s.ident.db) {
+		return fmt.Errorf("%w: %s, while it was opened", sessiondb.ErrReplaced, s.path)
+	}
+	if err := s.prepareFile(ctx, sh == nil); err != nil {
+		return err
+	}
+	s.readers = newPool(func(ctx context.Context) (*conn, error) {
+		if err := s.ident.check(); err != nil {
+			return nil, err
+		}
+		return s.dial(ctx, access{mode: "rw", vfs: s.vfs})
+	})
+	return nil
+}
+
+// prepareFile makes an open file what the store needs. A healthy file is only
+// looked at.
+func (s *store) prepareFile(ctx context.Context, isNew bool) error {
+	tighten(s.path, s.real)
+	if err := s.retry(ctx, func() error { return s.enableWAL(ctx) }); err != nil {
+		return err
+	}
+	if err := s.migrate(ctx, s.w); err != nil {
+		return err
+	}
+	sh, err := readShape(ctx, s.w)
+	if err != nil {
+		return err
+	}
+	s.shape = sh
+	s.activity.Store(sh.has(activityIndex))
+	s.wantActivity = !sh.has(activityIndex)
+	s.cookie, err = s.readCookie()
+	return err
+}
+
+// cannotWrite opens for reading what can't be opened for writing, a file in a
+// directory that is write-protected.
+func (s *store) cannotWrite(ctx context.Context, err error) error {
+	if !cantOpen(err) {
+		return err
+	}
+	refusal := fmt.Errorf("%w: %s, or its directory, may not be written by this user", sessiondb.ErrReadOnly, s.path)
+	if e := s.openReadOnly(ctx, refusal); e != nil {
+		return err
+	}
+	return nil
+}
+
+// openReadOnly opens for reading; refusal is what a write gets.
+func (s *store) openReadOnly(ctx context.Context, refusal error) error {
+	s.refusal = refusal
+	a := access{mode: "ro", vfs: s.vfs}
+	var c *conn
+	err := s.retry(ctx, func() (err error) {
+		if c, err = openConn(ctx, s.path, a); err == nil {
+			s.shape, err = readShape(ctx, c)
+		}
+		if cantOpen(err) && !a.immutable && !s.logInUse() {
+			// A log can't be kept beside the file, and there is none: nobody
+			// writes, so nothing needs to be locked.
+			a.immutable = true
+			if c, err = openConn(ctx, s.path, a); err == nil {
+				s.shape, err = readShape(ctx, c)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !s.shape.ours() {
+		_ = c.close()
+		return s.notStore("it has other tables")
+	}
+	s.views = viewsFor(s.shape)
+	s.activity.Store(s.shape.has(activityIndex))
+	s.readers = newPool(func(ctx context.Context) (*conn, error) { return s.dial(ctx, a) })
+	if err := s.dress(ctx, c); err != nil {
+		_ = c.close()
+		return err
+	}
+	s.readers.idle = append(s.readers.idle, c)
+	return nil
+}
+
+// dial opens a connection for reading.
+func (s *store) dial(ctx context.Context, a access) (*conn, error) {
+	var c *conn
+	err := s.retry(ctx, func() (err error) {
+		c, err = openConn(ctx, s.path, a)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.dress(ctx, c); err != nil {
+		_ = c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// dress makes a connection one for reading.
+func (s *store) dress(ctx context.Context, c *conn) error {
+	if err := createViews(ctx, c, s.views); err != nil {
+		return err
+	}
+	return c.script(ctx, "PRAGMA query_only = 1")
+}
+
+// logInUse says that there is a log with something in it.
+func (s *store) logInUse() bool {
+	info, err := os.Stat(s.real + "-wal")
+	return err == nil && info.Size() > 0
+}
+
+// Info implements [engine.Engine].
+func (s *store) Info() engine.Info {
+	return engine.Info{
+		ReadOnly:      s.refusal != nil,
+		SchemaVersion: s.shape.version,
+		ActivityIndex: s.activity.Load(),
+		Archived:      s.shape.version > SchemaVersion && s.shape.hasColumn("sessions", "archived"),
+	}
+}
+
+// Close ends the use of the file: calls under way end first, later ones are
+// refused. What the log holds is moved to the database where that makes
+// nobody wait.
+func (s *store) Close() (err error) {
+	s.closing.Do(func() {
+		s.writer.close()
+		if s.readers != nil {
+			err = s.readers.close()
+		}
+		if s.w != nil {
+			if s.refusal == nil {
+				s.checkpoint()
+			}
+			err = errors.Join(err, s.w.close())
+		}
+		s.queue.close()
+	})
+	return err
+}
+
+func (s *store) dropWriter() {
+	if s.w != nil {
+		_ = s.w.close()
+		s.w = nil
+	}
+}
+
+func (s *store) notStore(why string) error {
+	return fmt.Errorf("%w: %s", sessiondb.ErrNotStore, why)
+}
