@@ -2,7 +2,10 @@ package sessiondb
 
 import (
 	"context"
+	"fmt"
 	"io"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
 // ExportedSession is a session row and all its messages.
@@ -25,20 +28,172 @@ func (e ExportedSession) MarshalJSON() ([]byte, error) {
 
 // ExportSession returns a session and its messages in one snapshot, or
 // [ErrNotFound].
-func (db *DB) ExportSession(ctx context.Context, id string) (ExportedSession, error) { panic("todo") }
+func (db *DB) ExportSession(ctx context.Context, id string) (e ExportedSession, err error) {
+	defer wrap(&err, "export session %s", id)
+	err = db.read(ctx, func(q engine.Queryer) error {
+		if e.Session, err = sessionByID(ctx, q, id); err == nil {
+			e.Messages, err = queryMessages(ctx, q, sessionMessagesSQL, id)
+		}
+		return err
+	})
+	return e, err
+}
 
 // ExportFilter says what ExportAll writes. The zero value is everything.
 type ExportFilter struct {
 	Source string
-	IDs    []string
+	IDs    []string // an unknown one is ErrNotFound, and nothing is written
 	// Progress is called after each session with the number written so far and
 	// the total; nil is fine.
 	Progress func(done, total int64)
 }
 
-// ExportAll writes sessions as JSON lines, one session with its messages a
-// line, in constant memory and from one snapshot. It returns the number of
-// sessions written.
-func (db *DB) ExportAll(ctx context.Context, w io.Writer, f ExportFilter) (int64, error) {
-	panic("todo")
+// ExportAll writes sessions as JSON lines, by start and id, one session with
+// its messages a line, from one snapshot. It holds no more in memory than one
+// message. It returns the number of sessions written; what has been written
+// before an error stays written.
+func (db *DB) ExportAll(ctx context.Context, w io.Writer, f ExportFilter) (n int64, err error) {
+	defer wrap(&err, "export")
+	err = db.read(ctx, func(q engine.Queryer) error {
+		x := exporter{q: q, w: w, f: f}
+		err := x.run(ctx)
+		n = x.done
+		return err
+	})
+	return n, err
+}
+
+const (
+	exportPage   = 500       // sessions looked up at a time
+	exportBuffer = 256 << 10 // bytes written at a time
+)
+
+// exporter is one ExportAll under way.
+type exporter struct {
+	q           engine.Queryer
+	w           io.Writer
+	f           ExportFilter
+	wanted      map[string]bool // by id; nil is all
+	buf         []byte
+	done, total int64
+}
+
+func (x *exporter) run(ctx context.Context) error {
+	if err := x.plan(ctx); err != nil {
+		return err
+	}
+	var last exportKey
+	for {
+		keys, err := x.page(ctx, last)
+		if err != nil {
+			return err
+		}
+		for _, k := range keys {
+			if x.wanted != nil && !x.wanted[k.id] {
+				continue
+			}
+			if err := x.session(ctx, k.id); err != nil {
+				return err
+			}
+		}
+		if len(keys) < exportPage {
+			return x.flush()
+		}
+		last = keys[len(keys)-1]
+	}
+}
+
+// plan checks the wanted ids and counts what there is to do.
+func (x *exporter) plan(ctx context.Context) error {
+	if x.f.IDs != nil {
+		x.wanted = make(map[string]bool, len(x.f.IDs))
+	}
+	for _, id := range x.f.IDs {
+		s, err := sessionByID(ctx, x.q, id)
+		if err != nil {
+			return fmt.Errorf("session %s: %w", id, err)
+		}
+		if x.f.Source == "" || s.Source == x.f.Source {
+			x.wanted[id] = true
+		}
+	}
+	x.total = int64(len(x.wanted))
+	if x.wanted != nil || x.f.Progress == nil {
+		return nil
+	}
+	where, args := x.where("")
+	return x.q.QueryRow(ctx, `SELECT COUNT(*) FROM sessions`+where, args...).Scan(&x.total)
+}
+
+// where is the condition of the filter, and one more.
+func (x *exporter) where(more string, args ...any) (string, []any) {
+	switch {
+	case x.f.Source == "" && more == "":
+		return "", nil
+	case x.f.Source == "":
+		return " WHERE " + more, args
+	case more == "":
+		return " WHERE source = ?", []any{x.f.Source}
+	}
+	return " WHERE source = ? AND " + more, append([]any{x.f.Source}, args...)
+}
+
+// exportKey is what an export is ordered by. A start that is no number, as
+// other programs may store, is kept as it is.
+type exportKey struct {
+	started any
+	id      string
+}
+
+// page returns the keys after one.
+func (x *exporter) page(ctx context.Context, after exportKey) (keys []exportKey, err error) {
+	where, args := x.where("")
+	if after.started != nil {
+		where, args = x.where("(started_at, id) > (?, ?)", after.started, after.id)
+	}
+	err = eachRow(ctx, x.q, func(r engine.Rows) error {
+		var k exportKey
+		err := r.Scan(&k.started, &k.id)
+		keys = append(keys, k)
+		return err
+	}, `SELECT started_at, id FROM sessions`+where+` ORDER BY started_at, id LIMIT ?`, append(args, exportPage)...)
+	return keys, err
+}
+
+// session writes a line.
+func (x *exporter) session(ctx context.Context, id string) error {
+	s, err := sessionByID(ctx, x.q, id)
+	if err != nil {
+		return err
+	}
+	x.buf = append(appendKey(s.appendColumns(append(x.buf, '{')), "messages"), '[')
+	first := true
+	err = eachMessage(ctx, x.q, func(m *Message) error {
+		if !first {
+			x.buf = append(x.buf, ',')
+		}
+		first = false
+		x.buf = object(m.appendColumns(append(x.buf, '{')))
+		if len(x.buf) >= exportBuffer {
+			return x.flush()
+		}
+		return nil
+	}, sessionMessagesSQL, id)
+	if err != nil {
+		return err
+	}
+	x.buf = append(x.buf, "]}\n"...)
+	x.done++
+	if x.f.Progress != nil {
+		x.f.Progress(x.done, x.total)
+	}
+	return nil
+}
+
+func (x *exporter) flush() error {
+	_, err := x.w.Write(x.buf)
+	if x.buf = x.buf[:0]; cap(x.buf) > 4*exportBuffer {
+		x.buf = nil // a huge message need not be held room for
+	}
+	return err
 }

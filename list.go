@@ -125,7 +125,7 @@ func (db *DB) newListing(ctx context.Context, q engine.Queryer, f ListFilter) (*
 	l.and(`(p.id IS NULL OR ` + branchSQL + `)`)
 	orphans, err := hasOrphans(ctx, q)
 	if orphans {
-		l.and(`NOT EXISTS (SELECT 1 FROM sessiondb_orphans o WHERE o.session_id = c.id AND o.kind = 'delegate')`)
+		l.and(`NOT ` + rememberedDelegateSQL)
 	}
 	return l, err
 }

@@ -15,19 +15,7 @@ type summed struct {
 // sumUp ranks every session of the list by the last activity along its chain.
 // It looks up one index entry a session and reads no message.
 func (l *listing) sumUp(ctx context.Context) ([]ranked, error) {
-	all := map[string]*summed{}
-	query := `SELECT c.id, CASE WHEN ` + continuationSQL + ` THEN p.id END, ` + lastActiveSQL + withParentSQL
-	err := eachRow(ctx, l.q, func(r engine.Rows) error {
-		var id string
-		var parent *string
-		var s summed
-		err := r.Scan(&id, &parent, activeColumn{&s.active, l.latest})
-		if parent != nil && !l.f.ownActivity {
-			s.parent = *parent
-		}
-		all[id] = &s
-		return err
-	}, query, l.latest)
+	all, err := activityOfAll(ctx, l.q, l.latest, !l.f.ownActivity)
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +31,25 @@ func (l *listing) sumUp(ctx context.Context) ([]ranked, error) {
 		return err
 	}, `SELECT c.id, c.started_at`+withParentSQL+l.where, l.args...)
 	return out, err
+}
+
+// activityOfAll returns the activity of every session, and if wanted which one
+// it continues.
+func activityOfAll(ctx context.Context, q engine.Queryer, latest float64, chained bool) (map[string]*summed, error) {
+	all := map[string]*summed{}
+	query := `SELECT c.id, CASE WHEN ` + continuationSQL + ` THEN p.id END, ` + lastActiveSQL + withParentSQL
+	err := eachRow(ctx, q, func(r engine.Rows) error {
+		var id string
+		var parent *string
+		var s summed
+		err := r.Scan(&id, &parent, activeColumn{&s.active, latest})
+		if parent != nil && chained {
+			s.parent = *parent
+		}
+		all[id] = &s
+		return err
+	}, query, latest)
+	return all, err
 }
 
 // liftActivity gives every session the newest activity of all that continue it.

@@ -25,10 +25,18 @@ var topics = map[string]func(t *testing.T, h *harness){
 	"conversation": testConversation,
 	"around":       testAround,
 	"replace":      testReplace,
+	"export":       testExport,
 	"sessions":     testSessions,
 	"titles":       testTitles,
 	"lineage":      testLineage,
 	"list":         testList,
+
+	"usage":        testUsage,
+	"delete":       testDelete,
+	"prune":        testPrune,
+	"housekeeping": testHousekeeping,
+	"maintenance":  testMaintenance,
+	"files":        testFiles,
 }
 
 // Run holds an engine to the suite.
@@ -67,6 +75,12 @@ func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.t
+}
+
+func (c *clock) set(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = t
 }
 
 func (c *clock) add(d time.Duration) {

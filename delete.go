@@ -1,0 +1,224 @@
+package sessiondb
+
+import (
+	"context"
+	"slices"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+)
+
+// DeleteOptions shapes a deletion. The zero value works.
+type DeleteOptions struct {
+	// SessionsDir is a folder of transcript files; a session's own files
+	// (<id>.json, <id>.jsonl, request_dump_<id>_*.json) go with it.
+	SessionsDir string
+	// Only deletes this one row, not its whole compression chain. What
+	// continued it then continues the session before it.
+	Only bool
+	// DryRun reports what would go and deletes nothing.
+	DryRun bool
+	// Progress is called after each transaction with the number of
+	// conversations looked at so far and the total; nil is fine.
+	Progress func(done, total int64)
+}
+
+// DeleteReport tells what a deletion took, or with DryRun would take.
+type DeleteReport struct {
+	Sessions []string // ids deleted
+	Messages int64
+	Orphaned []string // children that lost their parent and stay
+	Files    []string // names removed from SessionsDir
+	// FileErrors are files that could not be removed.
+	FileErrors []string
+	// SkippedOpen counts sessions that are old enough but never ended.
+	SkippedOpen int64
+}
+
+// DeleteSession deletes a conversation: the whole compression chain the
+// session belongs to, which a list shows as one, in one transaction. Branches
+// and delegates are orphaned, never deleted. Unknown is [ErrNotFound]. Files
+// are removed after the rows are gone; one that can't be is no error, but
+// reported.
+func (db *DB) DeleteSession(ctx context.Context, id string, o DeleteOptions) (r DeleteReport, err error) {
+	defer wrap(&err, "delete session %s", id)
+	s := db.newSweep(ctx, o, &r)
+	defer s.close()
+	err = s.take(ctx, func(q engine.Queryer) ([]string, error) {
+		ok, err := sessionExists(ctx, q, id)
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return nil, ErrNotFound
+		case o.Only:
+			return []string{id}, nil
+		}
+		return chainIDs(ctx, q, id)
+	})
+	return r, err
+}
+
+// deletion is what one transaction takes.
+type deletion struct {
+	ids      []string
+	messages int64
+	orphans  []orphan
+}
+
+// remove deletes the sessions that choose returns, within its transaction;
+// with o.DryRun it only tells what would go. Choose may run more than once.
+func (db *DB) remove(ctx context.Context, o DeleteOptions, choose func(engine.Queryer) ([]string, error)) (d deletion, err error) {
+	plan := func(q engine.Queryer) error {
+		ids, err := choose(q)
+		if err == nil {
+			d, err = planDeletion(ctx, q, ids, o.Only)
+		}
+		return err
+	}
+	if o.DryRun {
+		err = db.read(ctx, plan)
+		return d, err
+	}
+	err = db.write(ctx, func(tx engine.Execer) error {
+		if err := plan(tx); err != nil || len(d.ids) == 0 {
+			return err
+		}
+		return d.apply(ctx, tx, epoch(db.now()))
+	})
+	return d, err
+}
+
+// planDeletion looks up what goes with sessions and who is left behind.
+func planDeletion(ctx context.Context, q engine.Queryer, ids []string, only bool) (d deletion, err error) {
+	d.ids = ids
+	err = eachIn(ctx, q, func(r engine.Rows) error {
+		var n int64
+		err := r.Scan(&n)
+		d.messages += n
+		return err
+	}, `SELECT COUNT(*) FROM messages WHERE session_id IN`, ids)
+	if err != nil {
+		return d, err
+	}
+	if d.orphans, err = orphansOf(ctx, q, ids); err != nil || !only {
+		return d, err
+	}
+	return d, d.settle(ctx, q)
+}
+
+// orphansOf returns the children of sessions that are not among them, by id.
+func orphansOf(ctx context.Context, q engine.Queryer, ids []string) (out []orphan, err error) {
+	going := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		going[id] = true
+	}
+	err = eachIn(ctx, q, func(r engine.Rows) error {
+		var o orphan
+		err := r.Scan(textColumn{"", &o.id, new(odd)}, textColumn{"", &o.parent, new(odd)}, &o.kind)
+		if err == nil && !going[o.id] {
+			out = append(out, o)
+		}
+		return err
+	}, `SELECT c.id, p.id, `+kindSQL+withParentSQL+` WHERE c.parent_session_id IN`, ids)
+	slices.SortFunc(out, func(a, b orphan) int {
+		if a.id < b.id {
+			return -1
+		}
+		return 1
+	})
+	return out, err
+}
+
+// settle decides about what continues a single row that goes. It continues the
+// row before, if there is one; else it is what the row was.
+func (d *deletion) settle(ctx context.Context, q engine.Queryer) error {
+	parent, kind, err := parentOf(ctx, q, d.ids[0])
+	if err != nil {
+		return err
+	}
+	if kind == Root {
+		delegate, err := isRememberedDelegate(ctx, q, d.ids[0])
+		if err != nil {
+			return err
+		}
+		if delegate {
+			kind = Delegate
+		}
+	}
+	for i := range d.orphans {
+		o := &d.orphans[i]
+		switch {
+		case o.kind != Continuation:
+		case kind == Continuation && parent != o.id:
+			o.heir = parent
+		case kind == Delegate:
+			o.kind = Delegate
+		}
+	}
+	return nil
+}
+
+// apply deletes. Messages go before their sessions and pointers are cleared
+// before what they point at, as the foreign keys ask for.
+func (d *deletion) apply(ctx context.Context, tx engine.Execer, now float64) error {
+	n, err := execIn(ctx, tx, `DELETE FROM messages WHERE session_id IN`, d.ids)
+	if err != nil {
+		return err
+	}
+	d.messages = n
+	for _, o := range d.orphans {
+		if o.heir == "" {
+			continue
+		}
+		if _, err := tx.Exec(ctx, `UPDATE sessions SET parent_session_id = ? WHERE id = ?`, o.heir, o.id); err != nil {
+			return err
+		}
+	}
+	for _, query := range []string{
+		`UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id IN`,
+		`DELETE FROM sessions WHERE id IN`,
+	} {
+		if _, err := execIn(ctx, tx, query, d.ids); err != nil {
+			return err
+		}
+	}
+	if err := forgetOrphans(ctx, tx, d.ids); err != nil {
+		return err
+	}
+	return rememberOrphans(ctx, tx, d.orphans, now)
+}
+
+func (r *DeleteReport) add(d deletion) {
+	r.Sessions = append(r.Sessions, d.ids...)
+	r.Messages += d.messages
+	for _, o := range d.orphans {
+		if o.heir == "" {
+			r.Orphaned = append(r.Orphaned, o.id)
+		}
+	}
+}
+
+// inBatch is how many ids stand in one list of a query.
+const inBatch = 500
+
+// eachIn runs a query that ends in IN, for ids in batches.
+func eachIn(ctx context.Context, q engine.Queryer, scan func(engine.Rows) error, query string, ids []string) error {
+	for batch := range slices.Chunk(ids, inBatch) {
+		if err := eachRow(ctx, q, scan, query+` (`+placeholders(len(batch))+`)`, anys(batch)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// execIn is eachIn for a statement; it returns the number of rows changed.
+func execIn(ctx context.Context, tx engine.Execer, query string, ids []string) (changed int64, err error) {
+	for batch := range slices.Chunk(ids, inBatch) {
+		n, err := tx.Exec(ctx, query+` (`+placeholders(len(batch))+`)`, anys(batch)...)
+		if err != nil {
+			return changed, err
+		}
+		changed += n
+	}
+	return changed, nil
+}

@@ -1,0 +1,164 @@
+package enginetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+func testExport(t *testing.T, h *harness) {
+	t.Run("one session", func(t *testing.T) { exportOne(t, h) })
+	t.Run("all", func(t *testing.T) { exportEverything(t, h) })
+	t.Run("some", func(t *testing.T) { exportSome(t, h) })
+	t.Run("more than a page", func(t *testing.T) { exportMany(t, h) })
+	t.Run("a writer that fails", func(t *testing.T) { exportFails(t, h) })
+}
+
+// exportLines is an export, a string a line.
+func exportLines(t *testing.T, db *sessiondb.DB, f sessiondb.ExportFilter) []string {
+	t.Helper()
+	var b bytes.Buffer
+	n := must[int64](t)(db.ExportAll(t.Context(), &b, f))
+	lines := strings.SplitAfter(b.String(), "\n")
+	if last := lines[len(lines)-1]; last != "" {
+		t.Errorf("export ends with %q", last)
+	}
+	if lines = lines[:len(lines)-1]; int64(len(lines)) != n {
+		t.Errorf("%d lines, returned %d", len(lines), n)
+	}
+	return lines
+}
+
+// exportIDs are the ids of an export, in its order.
+func exportIDs(t *testing.T, db *sessiondb.DB, f sessiondb.ExportFilter) (ids []string) {
+	t.Helper()
+	for _, line := range exportLines(t, db, f) {
+		var s struct{ ID string }
+		noError(t, json.Unmarshal([]byte(line), &s))
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+func exportOne(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	id := session(t, db, "a")
+	say(t, db, id, "x", "y")
+	e := must[sessiondb.ExportedSession](t)(db.ExportSession(t.Context(), id))
+	if d := cmp.Diff([]string{"x", "y"}, texts(e.Messages)); d != "" || e.Session.ID != id || e.Session.MessageCount != 2 {
+		t.Errorf("%+v, %s", e.Session, d)
+	}
+	if _, err := db.ExportSession(t.Context(), "none"); !errors.Is(err, sessiondb.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func exportEverything(t *testing.T, h *harness) {
+	db, c := h.store(t)
+	h.chain(t, db, c, "b", "a")
+	session(t, db, "empty")
+	must[[]int64](t)(db.AppendMessages(t.Context(), "a", []sessiondb.Message{
+		{Role: "user", Content: sessiondb.Text("배포 <&> \x1b[31m \u2028 \x00")},
+		{Role: "user", Content: sessiondb.Structured(json.RawMessage(`[{"type":"text","text":"caption"}]`))},
+		{Role: "assistant", ToolCalls: json.RawMessage(`[{"id":"x"}]`), Timestamp: start.Add(123456 * time.Microsecond)},
+	}))
+	lines := exportLines(t, db, sessiondb.ExportFilter{})
+	for i, id := range []string{"b", "a", "empty"} {
+		e := must[sessiondb.ExportedSession](t)(db.ExportSession(t.Context(), id))
+		want := string(must[[]byte](t)(e.MarshalJSON())) + "\n"
+		if d := cmp.Diff(want, lines[i]); d != "" {
+			t.Errorf("line %d: %s", i, d)
+		}
+		if strings.ContainsAny(strings.TrimSuffix(lines[i], "\n"), "\n\x00\x1b\u2028") || !json.Valid([]byte(lines[i])) {
+			t.Errorf("line %d: %q", i, lines[i])
+		}
+	}
+}
+
+func exportSome(t *testing.T, h *harness) {
+	db, c := h.store(t)
+	for i, id := range []string{"c", "a", "b", "d"} {
+		source := []string{"cli", "telegram"}[i%2]
+		must[string](t)(db.CreateSession(t.Context(), sessiondb.NewSession{ID: id, Source: source}))
+		c.add(time.Second)
+	}
+	var progress []int64
+	count := func(done, total int64) { progress = append(progress, done, total) }
+	for _, c := range []struct {
+		f    sessiondb.ExportFilter
+		want []string
+		last []int64
+	}{
+		{sessiondb.ExportFilter{}, []string{"c", "a", "b", "d"}, []int64{4, 4}},
+		{sessiondb.ExportFilter{Source: "telegram"}, []string{"a", "d"}, []int64{2, 2}},
+		{sessiondb.ExportFilter{Source: "none"}, nil, nil},
+		{sessiondb.ExportFilter{IDs: []string{"d", "c", "d"}}, []string{"c", "d"}, []int64{2, 2}},
+		{sessiondb.ExportFilter{IDs: []string{"d", "c"}, Source: "cli"}, []string{"c"}, []int64{1, 1}},
+		{sessiondb.ExportFilter{IDs: []string{}}, nil, nil},
+	} {
+		progress, c.f.Progress = nil, count
+		if d := cmp.Diff(c.want, exportIDs(t, db, c.f)); d != "" {
+			t.Error(d)
+		}
+		if d := cmp.Diff(c.last, progress[max(0, len(progress)-2):]); c.last != nil && d != "" {
+			t.Errorf("progress: %s", d)
+		}
+	}
+	var b bytes.Buffer
+	if _, err := db.ExportAll(t.Context(), &b, sessiondb.ExportFilter{IDs: []string{"a", "none"}}); !errors.Is(err, sessiondb.ErrNotFound) || b.Len() > 0 {
+		t.Errorf("got %v, %d bytes", err, b.Len())
+	}
+}
+
+func exportMany(t *testing.T, h *harness) {
+	db, c := h.store(t)
+	var want []string
+	for i := range 1203 {
+		id := "s" + strconv.Itoa(9999-i)
+		if i%7 == 0 {
+			c.add(time.Second)
+		}
+		session(t, db, id)
+	}
+	seen := map[string]bool{}
+	want = exportIDs(t, db, sessiondb.ExportFilter{})
+	for _, id := range want {
+		seen[id] = true
+	}
+	if len(want) != 1203 || len(seen) != 1203 {
+		t.Errorf("%d lines, %d sessions", len(want), len(seen))
+	}
+	if d := cmp.Diff([]string{"s9993", "s9994", "s9995", "s9996", "s9997", "s9998", "s9999", "s9986"}, want[:8]); d != "" {
+		t.Errorf("order: %s", d)
+	}
+}
+
+// stuck fails after some bytes.
+type stuck struct{ left int }
+
+var errStuck = errors.New("stuck")
+
+func (s *stuck) Write(b []byte) (int, error) {
+	if s.left -= len(b); s.left < 0 {
+		return 0, errStuck
+	}
+	return len(b), nil
+}
+
+func exportFails(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	id := session(t, db, "a")
+	say(t, db, id, strings.Repeat("long ", 200000), "x")
+	if n, err := db.ExportAll(t.Context(), &stuck{left: 1000}, sessiondb.ExportFilter{}); !errors.Is(err, errStuck) {
+		t.Errorf("got %d, %v", n, err)
+	}
+	say(t, db, id, "the store still works")
+}

@@ -1,0 +1,106 @@
+package sessiondb
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+)
+
+// Vacuum merges the index segments and gives free space back to the disk. It
+// needs about as much free space as the store takes, and other writers wait.
+func (db *DB) Vacuum(ctx context.Context) (err error) {
+	defer wrap(&err, "vacuum")
+	return db.engine.Compact(ctx)
+}
+
+// MaintenanceOptions shapes MaybePruneAndVacuum. Zero values mean 90 days, 24
+// hours.
+type MaintenanceOptions struct {
+	Retention   time.Duration
+	MinInterval time.Duration
+	NoVacuum    bool
+	SessionsDir string
+}
+
+// MaintenanceResult tells what maintenance did. Err is what went wrong, if
+// anything: maintenance never fails its caller.
+type MaintenanceResult struct {
+	Skipped  bool // the interval is not over
+	Pruned   int64
+	Vacuumed bool
+	Err      error
+}
+
+const (
+	defaultInterval = 24 * time.Hour
+
+	// lastPruneKey is where state_meta keeps when maintenance last began.
+	lastPruneKey = "last_auto_prune"
+)
+
+// MaybePruneAndVacuum prunes, and vacuums if something was pruned, at most once
+// an interval over all processes. The interval begins with the work, so that
+// work that fails is not tried again at once.
+func (db *DB) MaybePruneAndVacuum(ctx context.Context, o MaintenanceOptions) (r MaintenanceResult) {
+	claimed, err := db.claimMaintenance(ctx, cmp.Or(o.MinInterval, defaultInterval))
+	if err != nil || !claimed {
+		return MaintenanceResult{Skipped: err == nil, Err: err}
+	}
+	report, err := db.Prune(ctx, PruneFilter{OlderThan: o.Retention}, DeleteOptions{SessionsDir: o.SessionsDir})
+	r.Pruned = int64(len(report.Sessions))
+	if err == nil && r.Pruned > 0 && !o.NoVacuum {
+		err = db.Vacuum(ctx)
+		r.Vacuumed = err == nil
+	}
+	r.Err = err
+	return r
+}
+
+// claimMaintenance notes the time in the store, if an interval has passed since
+// the time noted there. Of several processes that try at once, one succeeds.
+func (db *DB) claimMaintenance(ctx context.Context, interval time.Duration) (claimed bool, err error) {
+	defer wrap(&err, "claim maintenance")
+	err = db.write(ctx, func(tx engine.Execer) error {
+		claimed = false
+		var last *string
+		err := tx.QueryRow(ctx, `SELECT CAST(value AS TEXT) FROM state_meta WHERE key = ?`, lastPruneKey).Scan(&last)
+		none := errors.Is(err, sql.ErrNoRows)
+		if err != nil && !none {
+			return err
+		}
+		now := db.now()
+		if last != nil && !isDue(*last, now, interval) {
+			return nil
+		}
+		// The old value is compared once more where it is replaced, for engines
+		// whose transactions do not exclude one another.
+		var n int64
+		stamp := strconv.FormatFloat(epoch(now), 'f', -1, 64)
+		if none {
+			n, err = tx.Exec(ctx, `INSERT INTO state_meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING`, lastPruneKey, stamp)
+		} else {
+			n, err = tx.Exec(ctx, `UPDATE state_meta SET value = ? WHERE key = ? AND CAST(value AS TEXT) IS NOT DISTINCT FROM ?`,
+				stamp, lastPruneKey, last)
+		}
+		claimed = n > 0
+		return err
+	})
+	return claimed && err == nil, err
+}
+
+// isDue reports whether an interval has passed since the time noted. What can't
+// be read, or lies far in the future, was never.
+func isDue(noted string, now time.Time, interval time.Duration) bool {
+	last, err := strconv.ParseFloat(strings.TrimSpace(noted), 64)
+	if err != nil || math.IsNaN(last) || last > epoch(now.Add(clockTolerance)) {
+		return true
+	}
+	return epoch(now)-last >= interval.Seconds()
+}
