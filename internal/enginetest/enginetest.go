@@ -37,6 +37,7 @@ var topics = map[string]func(t *testing.T, h *harness){
 	"housekeeping": testHousekeeping,
 	"maintenance":  testMaintenance,
 	"files":        testFiles,
+	"machine":      testMachine,
 }
 
 // Run holds an engine to the suite.
@@ -126,7 +127,13 @@ func (h *harness) say(t *testing.T, db *sessiondb.DB, c *clock, ids ...string) {
 
 func text(s string) *string { return &s }
 
-func must[T any](t *testing.T) func(T, error) T {
+// failer is a test, or a run of a state machine.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+func must[T any](t failer) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
 		if err != nil {
@@ -136,7 +143,7 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-func noError(t *testing.T, err error) {
+func noError(t failer, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
