@@ -98,7 +98,7 @@ func tipPath(root string, nodes []chainNode) (path []chainNode) {
 	if !ok {
 		return nil
 	}
-	ends := sumUp(i, nodes, children)
+	ends := endsBelow(i, nodes, children)
 	for {
 		path = append(path, nodes[i])
 		below := children[nodes[i].id]
@@ -114,8 +114,8 @@ func tipPath(root string, nodes []chainNode) (path []chainNode) {
 	}
 }
 
-// sumUp computes the branchEnd of every node below top, leaves first.
-func sumUp(top int, nodes []chainNode, children map[string][]int) map[int]branchEnd {
+// endsBelow computes the branchEnd of every node below top, leaves first.
+func endsBelow(top int, nodes []chainNode, children map[string][]int) map[int]branchEnd {
 	order := []int{top}
 	for k := 0; k < len(order); k++ {
 		order = append(order, children[nodes[order[k]].id]...)

@@ -30,6 +30,7 @@ var topics = map[string]func(t *testing.T, h *harness){
 	"titles":       testTitles,
 	"lineage":      testLineage,
 	"list":         testList,
+	"pages":        testPages,
 
 	"usage":        testUsage,
 	"delete":       testDelete,
