@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/sessiondb-go/sessiondb"
 )
@@ -15,7 +16,7 @@ var exportMethods = []*Method{
 		}),
 	method(ReadsStore, "export_all",
 		"Returns sessions with their messages, from one snapshot; the answer is one object, so a large store is better exported on the command line.",
-		"a list of what export_session returns", exportAll),
+		"a list of what export_session returns, each with last_active; most recent activity first", exportAll),
 	method(WritesStore, "import_sessions", "Stores sessions as export_session returned them; those that exist are left alone.",
 		"imported, messages, and what was skipped, failed or changed", importSessions),
 }
@@ -25,36 +26,63 @@ type exportParams struct {
 	IDs    []string `json:"session_ids" doc:"only these sessions"`
 }
 
-// exportAll makes a list of the lines of an export.
+// exportAll makes a list of the lines of an export, in the order of
+// search_sessions and with its last_active.
 func exportAll(ctx context.Context, db *sessiondb.DB, p exportParams) (any, error) {
-	var b bytes.Buffer
-	b.WriteByte('[')
-	lines := &joiner{b: &b}
-	if _, err := db.ExportAll(ctx, lines, sessiondb.ExportFilter{Source: p.Source, IDs: p.IDs}); err != nil {
+	var lines bytes.Buffer
+	if _, err := db.ExportAll(ctx, &lines, sessiondb.ExportFilter{Source: p.Source, IDs: p.IDs}); err != nil {
 		return nil, err
 	}
-	b.WriteByte(']')
-	return json.RawMessage(b.Bytes()), nil
-}
-
-// joiner puts commas in the place of the line breaks between JSON lines. A line
-// break never stands inside one.
-type joiner struct {
-	b       *bytes.Buffer
-	pending bool // a line has ended
-}
-
-func (j *joiner) Write(p []byte) (int, error) {
-	n := len(p)
-	for len(p) > 0 {
-		if j.pending {
-			j.b.WriteByte(',')
-		}
-		line, rest, ended := bytes.Cut(p, []byte{'\n'})
-		j.b.Write(line)
-		j.pending, p = ended, rest
+	recent, err := db.RecentSessions(ctx, p.Source, -1, 0)
+	if err != nil {
+		return nil, err
 	}
-	return n, nil
+	return byActivity(lines.Bytes(), recent)
+}
+
+// byActivity puts lines in the order of the sessions. A session that is not
+// among them, as one that was deleted since the export, comes last.
+func byActivity(lines []byte, recent []sessiondb.ListedSession) ([]json.RawMessage, error) {
+	rank := make(map[string]int, len(recent))
+	for i, s := range recent {
+		rank[s.ID] = i
+	}
+	out := make([]json.RawMessage, len(recent), len(recent)+1)
+	for line := range bytes.Lines(lines) {
+		var s struct {
+			ID string `json:"id"`
+		}
+		if err := json.Unmarshal(line, &s); err != nil {
+			return nil, err
+		}
+		line = bytes.TrimSuffix(line, []byte{'\n'})
+		i, ok := rank[s.ID]
+		if !ok {
+			out = append(out, line)
+			continue
+		}
+		var err error
+		if out[i], err = withActivity(line, recent[i]); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(out, func(line json.RawMessage) bool { return line == nil }), nil
+}
+
+// withActivity adds the last_active of a session to its line.
+func withActivity(line []byte, s sessiondb.ListedSession) (json.RawMessage, error) {
+	row, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	var v struct {
+		LastActive json.RawMessage `json:"last_active"`
+	}
+	if err := json.Unmarshal(row, &v); err != nil {
+		return nil, err
+	}
+	b := append(slices.Clip(line[:len(line)-1]), `,"last_active":`...)
+	return append(append(b, v.LastActive...), '}'), nil
 }
 
 type importParams struct {
