@@ -1,8 +1,14 @@
 package sessiondb
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"slices"
 )
 
 // ImportOptions shapes an import. The zero value works.
@@ -15,25 +21,149 @@ type ImportOptions struct {
 
 // ImportReport tells what an import did. Line numbers start at 1.
 type ImportReport struct {
-	Imported int64         `json:"imported"` // sessions
-	Messages int64         `json:"messages"`
-	Skipped  []ImportIssue `json:"skipped,omitempty"` // sessions that exist already
-	Failed   []ImportIssue `json:"failed,omitempty"`  // lines that can't be used
+	Imported int64 // sessions
+	Messages int64
+	Skipped  []ImportIssue // sessions that exist already
+	Failed   []ImportIssue // lines that can't be used
 	// Changed are sessions imported without something that did not fit: a title
 	// that is taken, a parent that does not exist.
-	Changed []ImportIssue `json:"changed,omitempty"`
+	Changed []ImportIssue
 }
 
 // ImportIssue names a line and what is the matter with it.
 type ImportIssue struct {
-	Line      int64  `json:"line"`
-	SessionID string `json:"session_id,omitempty"`
-	Reason    string `json:"reason"`
+	Line      int64
+	SessionID string
+	Reason    string
 }
 
-// Import reads JSON lines as ExportAll writes them. Each session is one
-// transaction. Sessions whose id exists are skipped and reported; a bad line
-// costs that line. Message ids are new, their order is kept.
-func (db *DB) Import(ctx context.Context, r io.Reader, o ImportOptions) (ImportReport, error) {
-	panic("todo")
+// MaxImportLine is how many bytes a line of an import may have. One at a time is
+// held in memory.
+const MaxImportLine = 512 << 20
+
+// Import reads JSON lines as ExportAll writes them, and those of other programs
+// that have the columns as keys; other keys are ignored. A session and its
+// messages are stored whole or not at all, small ones several in a transaction.
+// Sessions whose id exists are skipped and reported, so that a second import
+// changes nothing; a bad line costs that line. A parent may come later in the
+// file. Message ids are new, their order is kept; everything else is as it was,
+// counters too.
+//
+// After an error of r or of the store the report tells what was imported.
+func (db *DB) Import(ctx context.Context, r io.Reader, o ImportOptions) (report ImportReport, err error) {
+	defer wrap(&err, "import")
+	im := newImporter(db, o)
+	err = im.run(ctx, r)
+	im.finish()
+	return im.report, err
+}
+
+// A batch of lines is imported in one transaction when it has as much.
+const (
+	batchSessions = 200
+	batchBytes    = 2 << 20
+)
+
+// run reads lines and imports them in batches.
+func (im *importer) run(ctx context.Context, r io.Reader) error {
+	lines := lineReader{r: bufio.NewReaderSize(r, 1<<20), max: MaxImportLine}
+	var batch []*importedSession
+	size := 0
+	for {
+		line, readErr := lines.next()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if s := im.read(lines.n, line, readErr); s != nil {
+			batch, size = append(batch, s), size+len(line)
+		}
+		end := readErr != nil && !errors.Is(readErr, errLongLine)
+		if len(batch) >= batchSessions || size >= batchBytes || end && len(batch) > 0 {
+			if err := im.store(ctx, batch); err != nil {
+				return fmt.Errorf("lines %d-%d: %w", batch[0].line, batch[len(batch)-1].line, err)
+			}
+			batch, size = nil, 0
+		}
+		switch {
+		case errors.Is(readErr, io.EOF):
+			return nil
+		case end:
+			return fmt.Errorf("line %d: %w", lines.n, readErr)
+		}
+		if im.o.Progress != nil {
+			im.o.Progress(lines.n)
+		}
+	}
+}
+
+// read reads a line; a bad one is reported.
+func (im *importer) read(n int64, line []byte, readErr error) *importedSession {
+	if errors.Is(readErr, errLongLine) {
+		im.fail(n, "", readErr)
+		return nil
+	}
+	if readErr != nil && !errors.Is(readErr, io.EOF) || len(bytes.TrimSpace(line)) == 0 {
+		return nil
+	}
+	s, err := readImported(line)
+	if err != nil {
+		id := ""
+		if s != nil {
+			id = s.text(idAt)
+		}
+		im.fail(n, id, err)
+		return nil
+	}
+	s.line = n
+	return s
+}
+
+func (im *importer) fail(line int64, id string, err error) {
+	im.report.Failed = append(im.report.Failed, ImportIssue{line, id, err.Error()})
+}
+
+// finish reports the parents that did not come.
+func (im *importer) finish() {
+	for parent, children := range im.waiting {
+		for _, c := range children {
+			im.report.Changed = append(im.report.Changed, ImportIssue{c.line, c.id, "no parent: " + parent + " does not exist"})
+		}
+	}
+	slices.SortStableFunc(im.report.Changed, func(a, b ImportIssue) int { return cmp.Compare(a.Line, b.Line) })
+}
+
+var errLongLine = fmt.Errorf("longer than %d bytes", MaxImportLine)
+
+// lineReader reads lines of any length up to max.
+type lineReader struct {
+	r   *bufio.Reader
+	max int
+	n   int64 // of the line that next returned
+}
+
+// next returns a line of its own memory, without its end. The last line may
+// come with io.EOF. A line that is too long is passed over: errLongLine.
+func (l *lineReader) next() (line []byte, err error) {
+	l.n++
+	long := false
+	for {
+		var part []byte
+		part, err = l.r.ReadSlice('\n')
+		if len(line)+len(part) > l.max {
+			long, line = true, nil
+		}
+		if !long {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			break
+		}
+	}
+	if long && (err == nil || errors.Is(err, io.EOF)) {
+		return nil, errLongLine
+	}
+	if l.n == 1 {
+		line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+	}
+	return bytes.TrimRight(line, "\r\n"), err
 }

@@ -26,6 +26,7 @@ var topics = map[string]func(t *testing.T, h *harness){
 	"around":       testAround,
 	"replace":      testReplace,
 	"export":       testExport,
+	"import":       testImport,
 	"sessions":     testSessions,
 	"titles":       testTitles,
 	"lineage":      testLineage,

@@ -1,0 +1,303 @@
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+func testImport(t *testing.T, h *harness) {
+	t.Run("what was exported", func(t *testing.T) { importExported(t, h) })
+	t.Run("random stores", func(t *testing.T) { roundTrips(t, h) })
+	t.Run("twice", func(t *testing.T) { importTwice(t, h) })
+	t.Run("bad lines", func(t *testing.T) { importBadLines(t, h) })
+	t.Run("what does not fit", func(t *testing.T) { importChanged(t, h) })
+	t.Run("parents that come later", func(t *testing.T) { importParents(t, h) })
+	t.Run("few keys", func(t *testing.T) { importFewKeys(t, h) })
+	t.Run("odd values", func(t *testing.T) { importOdd(t, h) })
+	t.Run("of another program", func(t *testing.T) { importForeign(t, h) })
+	t.Run("a reader that fails", func(t *testing.T) { importFails(t, h) })
+	t.Run("dry run", func(t *testing.T) { importDry(t, h) })
+	t.Run("many", func(t *testing.T) { importMany(t, h) })
+}
+
+func importLines(t *testing.T, db *sessiondb.DB, lines ...string) sessiondb.ImportReport {
+	t.Helper()
+	return must[sessiondb.ImportReport](t)(db.Import(t.Context(), strings.NewReader(strings.Join(lines, "\n")), sessiondb.ImportOptions{}))
+}
+
+var everything sessiondb.ExportFilter
+
+var messageID = regexp.MustCompile(`"id":\d+,"session_id"`)
+
+// exported is an export without the ids of messages, which an import makes new.
+func exported(t *testing.T, db *sessiondb.DB, f sessiondb.ExportFilter) []string {
+	t.Helper()
+	lines := exportLines(t, db, f)
+	for i, line := range lines {
+		lines[i] = messageID.ReplaceAllString(line, `"session_id"`)
+	}
+	return lines
+}
+
+// comesBack sees to it that a store is the same after export and import.
+func comesBack(t *testing.T, h *harness, db *sessiondb.DB) {
+	t.Helper()
+	other, c := h.store(t)
+	c.add(24 * time.Hour)
+	r := importLines(t, other, exportLines(t, db, sessiondb.ExportFilter{})...)
+	if r.Skipped != nil || r.Failed != nil || r.Changed != nil {
+		t.Errorf("report %+v", r)
+	}
+	if d := cmp.Diff(exported(t, db, everything), exported(t, other, everything)); d != "" {
+		t.Error(d)
+	}
+}
+
+func importExported(t *testing.T, h *harness) {
+	db, c := h.store(t)
+	h.chain(t, db, c, "z", "y", "x")
+	noError(t, db.EndSession(t.Context(), "x", "branched"))
+	c.add(time.Second)
+	h.child(t, db, "x", "branch", "cli")
+	h.child(t, db, "z", "delegate", "subagent")
+	say(t, db, "y", "one", "two")
+	comesBack(t, h, db)
+	other, _ := h.store(t)
+	importLines(t, other, exportLines(t, db, sessiondb.ExportFilter{})...)
+	kinds := func(db *sessiondb.DB) (out []string) {
+		for _, n := range must[[]sessiondb.LineageNode](t)(db.Lineage(t.Context(), "z")) {
+			out = append(out, fmt.Sprint(n.ID, n.Kind, n.Depth))
+		}
+		return out
+	}
+	if d := cmp.Diff(kinds(db), kinds(other)); d != "" {
+		t.Error(d)
+	}
+}
+
+func importTwice(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	say(t, db, session(t, db, "a"), "x")
+	say(t, db, session(t, db, "b"), "y")
+	lines := exportLines(t, db, sessiondb.ExportFilter{})
+	before := exported(t, db, everything)
+	r := importLines(t, db, append(lines, `{"id":"c","messages":[{"role":"user","content":"z"}]}`)...)
+	want := sessiondb.ImportReport{Imported: 1, Messages: 1, Skipped: []sessiondb.ImportIssue{
+		{Line: 1, SessionID: "a", Reason: "exists already"}, {Line: 3, SessionID: "b", Reason: "exists already"},
+	}}
+	if d := cmp.Diff(want, r); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(before, exported(t, db, everything)[:2]); d != "" {
+		t.Error(d)
+	}
+}
+
+// issues are the lines and ids of a report.
+func issues(list []sessiondb.ImportIssue) []string {
+	out := []string{}
+	for _, i := range list {
+		out = append(out, fmt.Sprint(i.Line, " ", i.SessionID))
+	}
+	return out
+}
+
+func importBadLines(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	r := importLines(t, db,
+		"\uFEFF"+`{"id":"first"}`, ``, `not json`, `[]`, `{"id":""}`, `{"source":"cli"}`, `{"id":"a\u0000b"}`, `{"id":"x","messages":{}}`,
+		`{"id":"x","messages":[{"content":"no role"}]}`, `{"id":"x","messages":[7]}`, `{"id":"cut","messages":[{"role":"us`, "\r",
+		`{"id":"last","messages":[{"role":"user","content":"\ud800"}]}`)
+	if d := cmp.Diff([]string{"3 ", "4 ", "5 ", "6 ", "7 a\x00b", "8 x", "9 x", "10 x", "11 "}, issues(r.Failed)); d != "" {
+		t.Error(d)
+	}
+	for _, f := range r.Failed {
+		if f.Reason == "" {
+			t.Errorf("line %d failed for no reason", f.Line)
+		}
+	}
+	if d := cmp.Diff([]string{"first", "last"}, exportIDs(t, db, sessiondb.ExportFilter{})); d != "" || r.Imported != 2 {
+		t.Errorf("imported %d, %s", r.Imported, d)
+	}
+	if d := cmp.Diff([]string{"\uFFFD"}, texts(messages(t, db, "last"))); d != "" {
+		t.Error(d)
+	}
+}
+
+func importChanged(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	id := session(t, db, "a")
+	noError(t, db.SetTitle(t.Context(), id, "taken"))
+	r := importLines(t, db,
+		`{"id":"b","title":"taken"}`, `{"id":"c","title":"free"}`, `{"id":"d","title":"free"}`, `{"id":"e","parent_session_id":"never"}`,
+		`{"id":"f","parent_session_id":"a","title":null}`)
+	if d := cmp.Diff([]string{"1 b", "3 d", "4 e"}, issues(r.Changed)); d != "" || r.Imported != 5 {
+		t.Errorf("imported %d, %s", r.Imported, d)
+	}
+	if !strings.Contains(r.Changed[0].Reason, "session a") || !strings.Contains(r.Changed[1].Reason, "session c") || !strings.Contains(r.Changed[2].Reason, "never") {
+		t.Errorf("reasons %+v", r.Changed)
+	}
+	s := must[sessiondb.Session](t)(db.Session(t.Context(), "f"))
+	if s.ParentID == nil || *s.ParentID != "a" {
+		t.Errorf("parent %v", s.ParentID)
+	}
+}
+
+func importParents(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	lines := []string{`{"id":"grandchild","parent_session_id":"child"}`, `{"id":"child","parent_session_id":"root"}`}
+	for i := range 300 { // several transactions
+		lines = append(lines, fmt.Sprintf(`{"id":"s%d","parent_session_id":"root"}`, i))
+	}
+	lines = append(lines, `{"id":"root"}`, `{"id":"self","parent_session_id":"self"}`,
+		`{"id":"x","parent_session_id":"y"}`, `{"id":"y","parent_session_id":"x"}`)
+	r := importLines(t, db, lines...)
+	if r.Changed != nil || r.Failed != nil || r.Imported != 306 {
+		t.Fatalf("report %+v", r)
+	}
+	for id, want := range map[string]string{"grandchild": "child", "child": "root", "s0": "root", "s299": "root", "self": "self", "x": "y", "y": "x"} {
+		if s := must[sessiondb.Session](t)(db.Session(t.Context(), id)); s.ParentID == nil || *s.ParentID != want {
+			t.Errorf("parent of %s is %v", id, s.ParentID)
+		}
+	}
+}
+
+func importFewKeys(t *testing.T, h *harness) {
+	db, c := h.store(t)
+	importLines(t, db,
+		`{"id":"bare"}`,
+		`{"messages":[{"role":"user","content":"a"},{"role":"assistant","timestamp":1700000000.5,"tool_calls":[1,2]},{"role":"tool"}],"unknown":{"x":1},"id":"b"}`,
+		`{"id":"nulls","source":null,"started_at":null,"message_count":null,"input_tokens":null,"messages":null}`)
+	bare := must[sessiondb.Session](t)(db.Session(t.Context(), "bare"))
+	if bare.Source != "unknown" || !bare.StartedAt.Equal(c.now()) || bare.MessageCount != 0 || bare.Usage.Input != 0 {
+		t.Errorf("got %+v", bare)
+	}
+	at := time.Unix(1700000000, 5e8)
+	if b := must[sessiondb.Session](t)(db.Session(t.Context(), "b")); !b.StartedAt.Equal(at) || b.MessageCount != 3 || b.ToolCallCount != 2 {
+		t.Errorf("got %+v", b)
+	}
+	for _, m := range messages(t, db, "b") {
+		if !m.Timestamp.Equal(at) {
+			t.Errorf("%s is of %v", m.Role, m.Timestamp)
+		}
+	}
+	if line := exported(t, db, everything)[2]; !strings.Contains(line, `"message_count":null`) || !strings.Contains(line, `"input_tokens":null`) {
+		t.Errorf("nulls: %s", line)
+	}
+}
+
+// Values that no writer of ours stores come back as they were.
+func importOdd(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	row := func(id, columns string) string {
+		return `{"id":"` + id + `","started_at":1700000000.1234567,"messages":[{"role":"user","timestamp":1.5,` + columns + `}]}`
+	}
+	for id, want := range map[string]string{
+		"calls":   `"tool_calls":"[{\"broken\": "`,
+		"string":  `"tool_calls":"\"just a string\""`,
+		"empty":   `"tool_calls":[]`,
+		"call":    `"tool_calls":{"id":"x"}`,
+		"nothing": `"tool_calls":"null"`,
+		"blank":   `"tool_calls":""`,
+		"details": `"reasoning_details":"nope","codex_reasoning_items":[1,"\u2028"],"codex_message_items":"{"`,
+		"mark":    `"content":"\u0000json:{broken"`,
+		"forged":  `"content":"\u0000json:[1,2]"`,
+		"number":  `"content":42`,
+		"object":  `"content":{"a":[]}`,
+		"float":   `"token_count":1.5`,
+		"words":   `"token_count":"many"`,
+		"time":    `"timestamp":1e+300`,
+	} {
+		importLines(t, db, row(id, want))
+		lines := exportLines(t, db, sessiondb.ExportFilter{IDs: []string{id}})
+		for _, part := range strings.Split(want, `,"codex`) {
+			if !strings.Contains(lines[0], part) {
+				t.Errorf("%s: %s has no %s", id, lines[0], part)
+			}
+		}
+	}
+	comesBack(t, h, db)
+}
+
+// An export of the original program has JSON columns as text.
+func importForeign(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	importLines(t, db, `{"id": "a", "source": "cli", "model_config": "{\"k\": 15}", "extra": 1, "messages": [{"id": 9, "session_id": "a",
+"role": "assistant"}]}`, `{"id": "b", "source": "cli", "model_config": "{\"k\": 15}", "extra": 1, "messages": [{"id": 9, "session_id": "elsewhere", `+
+		`"role": "assistant", "content": "hi", "tool_calls": [{"id": "\u5e7f"}], "reasoning_details": "[{\"id\": 1}]", "active": 1}]}`)
+	e := must[sessiondb.ExportedSession](t)(db.ExportSession(t.Context(), "b"))
+	if string(e.Session.ModelConfig) != `{"k": 15}` || len(e.Messages) != 1 || e.Messages[0].SessionID != "b" ||
+		string(e.Messages[0].ReasoningDetails) != `[{"id": 1}]` || string(e.Messages[0].ToolCalls) != `[{"id":"广"}]` {
+		t.Errorf("got %+v", e)
+	}
+}
+
+// torn fails where a file ends too early.
+type torn struct{ r *strings.Reader }
+
+var errTorn = errors.New("torn")
+
+func (r torn) Read(b []byte) (int, error) {
+	if r.r.Len() == 0 {
+		return 0, errTorn
+	}
+	return r.r.Read(b)
+}
+
+func importFails(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	r, err := db.Import(t.Context(), torn{strings.NewReader("{\"id\":\"a\"}\n{\"id\":\"b\"}")}, sessiondb.ImportOptions{})
+	if !errors.Is(err, errTorn) || r.Imported != 1 {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	if d := cmp.Diff([]string{"a"}, exportIDs(t, db, sessiondb.ExportFilter{})); d != "" {
+		t.Error(d)
+	}
+}
+
+func importDry(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	id := session(t, db, "a")
+	noError(t, db.SetTitle(t.Context(), id, "taken"))
+	lines := []string{
+		`{"id":"c","parent_session_id":"b","title":"free"}`, `{"id":"b","title":"taken","messages":[{"role":"user"}]}`, `x`,
+		`{"id":"a"}`, `{"id":"b"}`, `{"id":"d","title":"free","parent_session_id":"never"}`, `{"id":"e","parent_session_id":"a"}`,
+	}
+	dry := must[sessiondb.ImportReport](t)(db.Import(t.Context(), strings.NewReader(strings.Join(lines, "\n")), sessiondb.ImportOptions{DryRun: true}))
+	if n := must[int64](t)(db.SessionCount(t.Context(), "")); n != 1 {
+		t.Errorf("%d sessions", n)
+	}
+	wet := importLines(t, db, lines...)
+	if d := cmp.Diff(wet, dry, cmpopts.EquateEmpty()); d != "" {
+		t.Error(d)
+	}
+	if wet.Imported != 4 || wet.Messages != 1 || len(wet.Skipped) != 2 || len(wet.Changed) != 3 || len(wet.Failed) != 1 {
+		t.Errorf("report %+v", wet)
+	}
+}
+
+func importMany(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	var lines []string
+	for i := range 450 {
+		lines = append(lines, fmt.Sprintf(`{"id":"s%03d","messages":[{"role":"user","content":"%d"}]}`, i, i))
+	}
+	lines = append(lines, `{"id":"wide","messages":[{"role":"user","content":"`+strings.Repeat("wide ", 300000)+`"}]}`)
+	var progress int64
+	r, err := db.Import(t.Context(), strings.NewReader(strings.Join(lines, "\n")), sessiondb.ImportOptions{Progress: func(n int64) { progress = n }})
+	if err != nil || r.Imported != 451 || progress != 450 {
+		t.Errorf("%+v, %v, progress %d", r, err, progress)
+	}
+	if ms := messages(t, db, "wide"); len(ms[0].Content.PlainText()) != 1500000 {
+		t.Errorf("%d bytes", len(ms[0].Content.PlainText()))
+	}
+}
