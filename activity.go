@@ -134,6 +134,7 @@ func (w *walk) meet(ctx context.Context, e *event, start bool) error {
 		}
 	}
 	for _, id := range path {
+		w.seen[id] = true // what it did itself is older
 		if err := w.show(ctx, ranked{id: id, active: e.time}); err != nil {
 			return err
 		}
@@ -208,7 +209,7 @@ func (w *walk) nextMessages(ctx context.Context, last *event) ([]event, error) {
 
 // The first chunk of starts begins at no particular id.
 const walkStartsSQL = `SELECT started_at, id FROM sessions
- WHERE started_at <= ? AND (started_at, id) < (?, ?) ORDER BY started_at DESC, id DESC LIMIT ?`
+ WHERE id IS NOT NULL AND started_at <= ? AND (started_at, id) < (?, ?) ORDER BY started_at DESC, id DESC LIMIT ?`
 
 func (w *walk) nextStarts(ctx context.Context, last *event) ([]event, error) {
 	if last == nil {

@@ -89,7 +89,7 @@ func (x *exporter) run(ctx context.Context) error {
 			return err
 		}
 		for _, k := range keys {
-			if x.wanted != nil && !x.wanted[k.id] {
+			if id, _ := k.id.(string); x.wanted != nil && !x.wanted[id] {
 				continue
 			}
 			if err := x.session(ctx, k.id); err != nil {
@@ -138,18 +138,18 @@ func (x *exporter) where(more string, args ...any) (string, []any) {
 	return " WHERE source = ? AND " + more, append([]any{x.f.Source}, args...)
 }
 
-// exportKey is what an export is ordered by. A start that is no number, as
-// other programs may store, is kept as it is.
+// exportKey is what an export is ordered by. A start that is no number, or
+// an id that is no text, as other programs may store, is kept as it is.
 type exportKey struct {
 	started any
-	id      string
+	id      any
 }
 
 // page returns the keys after one.
 func (x *exporter) page(ctx context.Context, after exportKey) (keys []exportKey, err error) {
-	where, args := x.where("")
+	where, args := x.where("id IS NOT NULL")
 	if after.started != nil {
-		where, args = x.where("(started_at, id) > (?, ?)", after.started, after.id)
+		where, args = x.where("id IS NOT NULL AND (started_at, id) > (?, ?)", after.started, after.id)
 	}
 	err = eachRow(ctx, x.q, func(r engine.Rows) error {
 		var k exportKey
@@ -161,7 +161,7 @@ func (x *exporter) page(ctx context.Context, after exportKey) (keys []exportKey,
 }
 
 // session writes a line.
-func (x *exporter) session(ctx context.Context, id string) error {
+func (x *exporter) session(ctx context.Context, id any) error {
 	s, err := sessionByID(ctx, x.q, id)
 	if err != nil {
 		return err

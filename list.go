@@ -2,6 +2,8 @@ package sessiondb
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"time"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -109,7 +111,7 @@ type listing struct {
 }
 
 func (db *DB) newListing(ctx context.Context, q engine.Queryer, f ListFilter) (*listing, error) {
-	l := &listing{q: q, f: f, info: db.engine.Info(), latest: db.latest(), where: ` WHERE 1 = 1`}
+	l := &listing{q: q, f: f, info: db.engine.Info(), latest: db.latest(), where: ` WHERE c.id IS NOT NULL`}
 	if f.Source != "" {
 		l.and(`c.source = ?`, f.Source)
 	}
@@ -154,13 +156,16 @@ func (l *listing) pageIDs(ctx context.Context) ([]string, error) {
 }
 
 func (l *listing) load(ctx context.Context, ids []string) ([]ListedSession, error) {
-	out := make([]ListedSession, len(ids))
-	for i, id := range ids {
+	out := make([]ListedSession, 0, len(ids))
+	for _, id := range ids {
 		s, err := sessionByID(ctx, l.q, id)
+		if errors.Is(err, ErrNotFound) {
+			continue // its id is no text: nobody could ask for it
+		}
 		if err != nil {
 			return nil, err
 		}
-		out[i].Session = s
+		out = append(out, ListedSession{Session: s})
 	}
 	return out, nil
 }
@@ -234,6 +239,10 @@ func (l *listing) describe(ctx context.Context, s *ListedSession) (err error) {
 	var o odd
 	err = l.q.QueryRow(ctx, `SELECT `+lastActiveSQL+` FROM sessions c WHERE c.id = ?`, l.latest, s.ID).
 		Scan(timeColumn{"last_active", &s.LastActive, &o})
+	if errors.Is(err, sql.ErrNoRows) {
+		s.LastActive = s.StartedAt // its id is not UTF-8
+		return nil
+	}
 	if err == nil {
 		s.Preview, err = preview(ctx, l.q, s.ID)
 	}

@@ -42,7 +42,12 @@ type orphan struct {
 func hasOrphans(ctx context.Context, q engine.Queryer) (bool, error) {
 	var n int
 	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM state_meta WHERE key = ?`, orphansKey).Scan(&n)
-	return n > 0, err
+	if err != nil || n == 0 {
+		return false, err
+	}
+	// A key that was copied without its table tells nothing.
+	err = q.QueryRow(ctx, `SELECT COUNT(*) FROM sessiondb_orphans WHERE session_id IS NULL`).Scan(&n)
+	return err == nil, ctx.Err()
 }
 
 // isRememberedDelegate reports whether a session was a delegate of a deleted

@@ -282,7 +282,9 @@ func (db *DB) Session(ctx context.Context, id string) (s Session, err error) {
 
 var sessionByIDSQL = `SELECT ` + selectColumns("s", sessionColumns) + ` FROM sessions s WHERE s.id = ?`
 
-func sessionByID(ctx context.Context, q engine.Queryer, id string) (s Session, err error) {
+// sessionByID takes an id as it is stored, which is text unless another program
+// wrote it.
+func sessionByID(ctx context.Context, q engine.Queryer, id any) (s Session, err error) {
 	err = q.QueryRow(ctx, sessionByIDSQL, id).Scan(s.scanTargets()...)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound

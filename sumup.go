@@ -37,7 +37,7 @@ func (l *listing) sumUp(ctx context.Context) ([]ranked, error) {
 // it continues.
 func activityOfAll(ctx context.Context, q engine.Queryer, latest float64, chained bool) (map[string]*summed, error) {
 	all := map[string]*summed{}
-	query := `SELECT c.id, CASE WHEN ` + continuationSQL + ` THEN p.id END, ` + lastActiveSQL + withParentSQL
+	query := `SELECT c.id, CASE WHEN ` + continuationSQL + ` THEN p.id END, ` + lastActiveSQL + withParentSQL + ` WHERE c.id IS NOT NULL`
 	err := eachRow(ctx, q, func(r engine.Rows) error {
 		var id string
 		var parent *string
