@@ -38,20 +38,25 @@ func Wrap(line string, width int) []string {
 	start, used, space := 0, 0, -1 // of the line being filled
 	g := displaywidth.StringGraphemes(line)
 	for at := 0; g.Next(); at += len(g.Value()) {
-		w := g.Width()
-		if used+w > width && at > start {
+		blank := g.Value() == " "
+		if used+g.Width() > width && at > start {
 			end, next := at, at
-			if space > start {
+			switch {
+			case blank:
+				next++
+			case space > start:
 				end, next = space, space+1
 			}
 			out = append(out, line[start:end])
-			start, space = next, -1
-			used = Width(line[start:at])
+			start, space, used = next, -1, Width(line[min(next, at):at])
+			if blank {
+				continue
+			}
 		}
-		if g.Value() == " " {
+		if blank {
 			space = at
 		}
-		used += w
+		used += g.Width()
 	}
 	return append(out, line[start:])
 }
