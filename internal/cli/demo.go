@@ -42,9 +42,11 @@ func (a *app) demoCommand() *cobra.Command {
 	return cmd
 }
 
-// demo fills a store and shows it as if the day of its story were today.
+// demo fills a store and shows it, as a terminal would and as if the day of its
+// story were today.
 func (a *app) demo(ctx context.Context, path string) error {
-	s := &story{ctx: ctx, now: time.Date(2026, 5, 4, 9, 0, 0, 0, time.Local)}
+	s := &story{ctx: ctx}
+	s.at(4, 9, 0)
 	db, err := sqlite.Open(ctx, path, sqlite.Options{Logger: a.logger(), Now: func() time.Time { return s.now }})
 	if err != nil {
 		return err
@@ -56,6 +58,9 @@ func (a *app) demo(ctx context.Context, path string) error {
 	}
 	show := *a
 	show.store, show.json, show.now = path, false, func() time.Time { return s.now }
+	streams := *a.Streams
+	streams.OutTTY = true
+	show.Streams = &streams
 	steps := []struct {
 		typed string
 		run   func() error
@@ -64,7 +69,7 @@ func (a *app) demo(ctx context.Context, path string) error {
 		{"search docker 배포", func() error {
 			return show.search(ctx, db, searchRequest{SearchQuery: sessiondb.SearchQuery{Text: "docker 배포"}})
 		}},
-		{"lineage 'move to docker #3'", func() error { return show.lineage(ctx, db, "20260504_091500_d0cc03") }},
+		{"lineage 'move to docker #3'", func() error { return show.lineage(ctx, db, "20260504_092000_d0cc03") }},
 		{"usage --by model", func() error { return show.usage(ctx, db, "model", sessiondb.UsageFilter{}) }},
 	}
 	for _, step := range steps {

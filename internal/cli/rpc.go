@@ -35,6 +35,6 @@ is made if there is none.`,
 		},
 	}
 	cmd.Flags().BoolVar(&readOnly, "read-only", false, "refuse every change")
-	cmd.Flags().IntVar(&o.Workers, "workers", 0, "run at most `N` requests at the same time (default: by the machine)")
+	cmd.Flags().IntVar(&o.Workers, "workers", rpc.DefaultWorkers, "run at most `N` requests at the same time")
 	return cmd
 }

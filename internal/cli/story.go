@@ -19,56 +19,74 @@ type story struct {
 
 // tell makes two days of work over four sources.
 func (s *story) tell() {
-	const docker1, docker2, docker3 = "20260504_090000_d0cc01", "20260504_091000_d0cc02", "20260504_091500_d0cc03"
-	s.begin(sessiondb.NewSession{ID: docker1, Source: "cli", Model: "opus-5"}, "move to docker")
-	s.user(docker1, "Put the gateway into a docker image, please. It must stay under 40 MB.")
-	s.call(docker1, "I'll look at what is there.", "terminal", `{"command":"ls -la && cat Makefile"}`, "Makefile  cmd  go.mod  internal")
-	s.assistant(docker1, "Two stages: build with CGO_ENABLED=0, then copy the binary into scratch.")
-	s.usage(docker1, 5200, 840, 0.061)
-	s.end(docker1, "compression")
-
-	s.begin(sessiondb.NewSession{ID: docker2, Source: "cli", Model: "opus-5", ParentID: docker1}, "move to docker #2")
-	s.user(docker2, "Now the health check. Don't use curl, the image has no shell.")
-	s.begin(sessiondb.NewSession{ID: "20260504_091200_5ba9e1", Source: "subagent", Model: "haiku-5", ParentID: docker2}, "")
-	s.user("20260504_091200_5ba9e1", "Find out how others check health in a scratch image.")
-	s.assistant("20260504_091200_5ba9e1", "Most ship a flag, such as gateway --health, and call that.")
-	s.usage("20260504_091200_5ba9e1", 900, 120, 0.001)
-	s.assistant(docker2, "The binary gets a flag --health, and HEALTHCHECK calls it.")
-	s.usage(docker2, 2100, 310, 0.022)
-	s.end(docker2, "compression")
-
-	s.begin(sessiondb.NewSession{ID: docker3, Source: "cli", Model: "opus-5", ParentID: docker2}, "move to docker #3")
-	s.user(docker3, "docker 이미지 배포는 언제 하지? 금요일 배포는 피하고 싶어.")
-	s.assistant(docker3, "docker 이미지는 38 MB입니다. 배포는 목요일 오전으로 잡아 두었습니다.")
-	s.usage(docker3, 1800, 260, 0.019)
-
-	const pricing, try = "20260504_130000_c0ffee", "20260504_140000_c0ffe2"
-	s.later(3 * time.Hour)
-	s.begin(sessiondb.NewSession{ID: pricing, Source: "telegram", UserID: "777", Model: "sonnet-5"}, "pricing page")
-	s.user(pricing, "Draft the pricing page: free, team and enterprise.")
-	s.assistant(pricing, "Free for one machine, team by seat, enterprise by agreement.")
-	s.end(pricing, "branched")
-	s.begin(sessiondb.NewSession{ID: try, Source: "telegram", UserID: "777", Model: "sonnet-5", ParentID: pricing}, "pricing page, by usage")
-	s.user(try, "Another try: by usage only, no seats.")
-	s.assistant(try, "One price for a million tokens kept, the first ten million free.")
-	s.usage(try, 1500, 400, 0.011)
-
+	s.docker()
+	s.pricing()
+	s.at(5, 10, 0)
 	const korean, cron = "20260505_100000_b0b0b0", "20260505_113000_c40400"
-	s.later(18 * time.Hour)
 	s.begin(sessiondb.NewSession{ID: korean, Source: "telegram", UserID: "777", Model: "sonnet-5"}, "회의록 정리")
 	s.user(korean, "어제 회의록을 세 줄로 요약해 줘.")
 	s.assistant(korean, "1. 배포는 목요일. 2. 요금제는 사용량 기준으로 다시 계산. 3. 다음 회의는 월요일 10시.")
 	s.usage(korean, 700, 150, 0.004)
 	s.end(korean, "user_exit")
 
-	s.later(time.Hour)
+	s.at(5, 11, 30)
 	s.begin(sessiondb.NewSession{ID: cron, Source: "cron", Model: "haiku-5"}, "")
 	s.user(cron, "Check the backups.")
 	s.call(cron, "", "backup_status", `{"days":1}`, "3 backups, the last 2 h old, all readable")
 	s.assistant(cron, "All backups of the last day are readable.")
 	s.usage(cron, 400, 60, 0.0004)
 	s.end(cron, "cron_complete")
-	s.later(2 * time.Hour)
+	s.at(5, 13, 0)
+}
+
+// docker is a conversation that was compressed twice, with a delegate.
+func (s *story) docker() {
+	const first, second, third, delegate = "20260504_090000_d0cc01", "20260504_091000_d0cc02", "20260504_092000_d0cc03", "20260504_091200_5ba9e1"
+	s.at(4, 9, 0)
+	s.begin(sessiondb.NewSession{ID: first, Source: "cli", Model: "opus-5"}, "move to docker")
+	s.user(first, "Put the gateway into a docker image, please. It must stay under 40 MB.")
+	s.call(first, "I'll look at what is there.", "terminal", `{"command":"ls && cat Makefile"}`, "Makefile  cmd  go.mod  internal")
+	s.assistant(first, "Two stages: build with CGO_ENABLED=0, then copy the binary into scratch.")
+	s.usage(first, 5200, 840, 0.061)
+	s.end(first, "compression")
+
+	s.at(4, 9, 10)
+	s.begin(sessiondb.NewSession{ID: second, Source: "cli", Model: "opus-5", ParentID: first}, "move to docker #2")
+	s.user(second, "Now the health check. Don't use curl, the image has no shell.")
+	s.at(4, 9, 12)
+	s.begin(sessiondb.NewSession{ID: delegate, Source: "subagent", Model: "haiku-5", ParentID: second}, "")
+	s.user(delegate, "Find out how others check health in a scratch image.")
+	s.assistant(delegate, "Most ship a flag, such as gateway --health, and call that.")
+	s.usage(delegate, 900, 120, 0.001)
+	s.assistant(second, "The binary gets a flag --health, and HEALTHCHECK calls it.")
+	s.usage(second, 2100, 310, 0.022)
+	s.end(second, "compression")
+
+	s.at(4, 9, 20)
+	s.begin(sessiondb.NewSession{ID: third, Source: "cli", Model: "opus-5", ParentID: second}, "move to docker #3")
+	s.user(third, "docker 이미지 배포는 언제 하지? 금요일 배포는 피하고 싶어.")
+	s.assistant(third, "docker 이미지는 38 MB입니다. 배포는 목요일 오전으로 잡아 두었습니다.")
+	s.usage(third, 1800, 260, 0.019)
+}
+
+// pricing is a conversation and a branch of it.
+func (s *story) pricing() {
+	const draft, branch = "20260504_130000_c0ffee", "20260504_140000_c0ffe2"
+	s.at(4, 13, 0)
+	s.begin(sessiondb.NewSession{ID: draft, Source: "telegram", UserID: "777", Model: "sonnet-5"}, "pricing page")
+	s.user(draft, "Draft the pricing page: free, team and enterprise.")
+	s.assistant(draft, "Free for one machine, team by seat, enterprise by agreement.")
+	s.end(draft, "branched")
+	s.at(4, 14, 0)
+	s.begin(sessiondb.NewSession{ID: branch, Source: "telegram", UserID: "777", Model: "sonnet-5", ParentID: draft}, "pricing page, by usage")
+	s.user(branch, "Another try: by usage only, no seats.")
+	s.assistant(branch, "One price for a million tokens kept, the first ten million free.")
+	s.usage(branch, 1500, 400, 0.011)
+}
+
+// at sets the clock to a time of May 2026.
+func (s *story) at(day, hour, minute int) {
+	s.now = time.Date(2026, 5, day, hour, minute, 0, 0, time.Local)
 }
 
 func (s *story) do(fn func() error) {
@@ -77,8 +95,6 @@ func (s *story) do(fn func() error) {
 		s.err = fn()
 	}
 }
-
-func (s *story) later(d time.Duration) { s.now = s.now.Add(d) }
 
 func (s *story) begin(n sessiondb.NewSession, title string) {
 	s.do(func() error {
