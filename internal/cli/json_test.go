@@ -1,0 +1,121 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessiondb-go/sessiondb/internal/fixture"
+)
+
+// TestDocumentedKeys compares the keys that docs/json.md promises with those
+// that the commands print.
+func TestDocumentedKeys(t *testing.T) {
+	store := fixture.Copy(t, "hermes-v11.db")
+	sections := documented(t)
+	for _, c := range []struct {
+		section string
+		args    []string
+	}{
+		{"list --json", []string{"list", "--all", "--json"}},
+		{"show --json", []string{"show", "picture of a cat", "--json"}},
+		{"resume --json", []string{"resume", "reasoning traces", "--json"}},
+		{"lineage --json", []string{"lineage", "refactor auth", "--json"}},
+		{"usage --json", []string{"usage", "--json"}},
+		{"usage --by top --json", []string{"usage", "--by", "top", "--json"}},
+		{"stats --json", []string{"stats", "--json"}},
+		{"version --json", []string{"version", "--json"}},
+		{"export", []string{"export", "refactor auth"}},
+		{"delete --json and prune --json", []string{"delete", "refactor auth", "--dry-run", "--json"}},
+		{"delete --json and prune --json", []string{"prune", "--dry-run", "--json"}},
+	} {
+		keys, ok := sections[c.section]
+		if !ok {
+			t.Errorf("docs/json.md has no section %q", c.section)
+			continue
+		}
+		args := c.args
+		if !slices.Contains(args, "--db") {
+			args = append(args, "--db", store)
+		}
+		checkKeys(t, c.section, keys, run(t, args...))
+	}
+}
+
+// checkKeys holds every line to the documented keys: all but the optional ones
+// are there, and no others.
+func checkKeys(t *testing.T, section string, keys map[string]bool, out []byte) {
+	t.Helper()
+	lines := 0
+	for line := range bytes.Lines(out) {
+		lines++
+		var have map[string]json.RawMessage
+		if err := json.Unmarshal(line, &have); err != nil {
+			t.Errorf("%s: %v", section, err)
+			return
+		}
+		want := maps.Clone(keys)
+		for k, optional := range want {
+			if _, ok := have[k]; optional && !ok {
+				delete(want, k)
+			}
+		}
+		if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(have))); diff != "" {
+			t.Errorf("%s: documented (-), printed (+):\n%s", section, diff)
+			return
+		}
+	}
+	if lines == 0 {
+		t.Errorf("%s printed nothing", section)
+	}
+}
+
+var keyRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([^|]*) \\|")
+
+// documented reads docs/json.md: for each section the keys, and which of them
+// are optional. A section that speaks of one of another's begins with its keys.
+func documented(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	b, err := os.ReadFile("../../docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]map[string]bool{}
+	for part := range strings.SplitSeq(string(b), "\n## ") {
+		head, body, _ := strings.Cut(part, "\n")
+		keys := map[string]bool{}
+		for _, other := range []string{"session", "message"} {
+			if strings.Contains(body, "One ["+other+"](#"+other+")") {
+				maps.Copy(keys, out[other])
+			}
+		}
+		for _, m := range keyRow.FindAllStringSubmatch(body, -1) {
+			keys[m[1]] = strings.Contains(m[2], "optional")
+		}
+		if len(keys) > 0 {
+			out[strings.ReplaceAll(head, "`", "")] = keys
+		}
+	}
+	return out
+}
+
+// run runs the program and returns what it printed.
+func run(t *testing.T, args ...string) []byte {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd := exec.Command("sessiondb", args...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Errorf("sessiondb %s: %v: %.300s", strings.Join(args, " "), err, stderr.Bytes())
+	}
+	return out
+}
