@@ -116,7 +116,7 @@ func (m *migration) addTables(ctx context.Context, p *plan) error {
 	}
 	for table, columns := range p.columns {
 		for _, c := range columns {
-			if err := m.c.script(ctx, "ALTER TABLE "+table+" ADD COLUMN "+c.name+" "+c.decl); err != nil {
+			if err := m.c.script(ctx, "ALTER TABLE "+table+` ADD COLUMN "`+c.name+`" `+c.decl); err != nil {
 				return err
 			}
 		}

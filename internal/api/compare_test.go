@@ -27,7 +27,7 @@ func compare(t *testing.T, c fixture.Case, got json.RawMessage, err error) []str
 		return []string{"error: " + err.Error()}
 	}
 	if c.Error != nil {
-		return []string{": " + string(got) + ", not an error"}
+		return []string{fmt.Sprintf(": %.100s, not an error", got)}
 	}
 	want, have := value(t, c.Result), value(t, got)
 	if list, ok := have.([]any); ok && c.Fields != nil {

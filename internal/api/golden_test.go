@@ -25,14 +25,13 @@ func TestGolden(t *testing.T) {
 	searches := readSearchImprovements(t)
 	dbs := stores{}
 	for _, c := range fixture.Golden(t) {
-		if slices.Contains(skipped, c.Kind) || c.Call == "COMPAT" {
+		if slices.Contains(skipped, c.Kind) || c.Call == storeCalls {
 			continue
 		}
 		if c.Call == "search_messages" && searches == nil {
 			continue
 		}
 		db := dbs.open(t, c.DB)
-		table.used[c.Case] = true
 		t.Run(c.Case, func(t *testing.T) {
 			got, err := ask(t.Context(), db, c.Call, c.Args)
 			diff := compare(t, c, got, err)

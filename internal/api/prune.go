@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/sessiondb-go/sessiondb"
@@ -13,7 +14,7 @@ var pruneMethods = []*Method{
 	method(WritesStore, "prune_sessions", "Deletes ended conversations whose last activity is long ago.", deleted, pruneSessions),
 	method(WritesStore, "delete_session",
 		"Deletes a conversation: the whole compression chain of the session; branches and delegates lose their parent and stay.",
-		"true; with report, what prune_sessions returns", deleteSession),
+		"whether the session existed; with report, what prune_sessions returns", deleteSession),
 	method(WritesStore, "prune_empty_ghost_sessions", "Deletes ended sessions of source tui without title and messages, a day after their start.",
 		"a count", pruneGhosts),
 	method(WritesStore, "finalize_orphaned_compression_sessions", "Ends abandoned continuations a week after their start.", "a count",
@@ -58,10 +59,14 @@ type deleteParams struct {
 	Report      bool   `json:"report" default:"false" doc:"answer with what was deleted"`
 }
 
+// deleteSession answers false for an unknown session, as documented.
 func deleteSession(ctx context.Context, db *sessiondb.DB, p deleteParams) (any, error) {
 	report, err := db.DeleteSession(ctx, p.SessionID, sessiondb.DeleteOptions{SessionsDir: p.SessionsDir, Only: p.Only, DryRun: p.DryRun})
-	if p.Report {
+	switch {
+	case p.Report:
 		return result(report, err)
+	case errors.Is(err, sessiondb.ErrNotFound):
+		return false, nil
 	}
 	return result(true, err)
 }
