@@ -132,7 +132,7 @@ func (db *DB) oldConversations(ctx context.Context, cutoff float64, source strin
 		liftActivity(all)
 		roots = nil
 		for id, s := range all {
-			if s.active < cutoff && isFirst(all, id) {
+			if s.active < cutoff && s.first {
 				roots = append(roots, id)
 			}
 		}
@@ -151,19 +151,6 @@ func (db *DB) oldConversations(ctx context.Context, cutoff float64, source strin
 		return err
 	})
 	return roots, err
-}
-
-// isFirst reports whether a session begins its chain: it continues none, or is
-// the smallest of a cycle (see climb).
-func isFirst(all map[string]*summed, id string) bool {
-	seen := map[string]bool{}
-	up, least := all[id].parent, id
-	for up != "" && up != id && !seen[up] {
-		seen[up] = true
-		least = min(least, up)
-		up = all[up].parent
-	}
-	return len(seen) == 0 && up == "" || up == id && least == id
 }
 
 // judge returns the sessions of the chains that may go, until a transaction has

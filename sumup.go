@@ -10,6 +10,7 @@ import (
 type summed struct {
 	parent string // only where the session continues it
 	active float64
+	first  bool // continues none
 }
 
 // sumUp ranks every session of the list by the last activity along its chain.
@@ -52,19 +53,54 @@ func activityOfAll(ctx context.Context, q engine.Queryer, latest float64, chaine
 	return all, err
 }
 
-// liftActivity gives every session the newest activity of all that continue it.
+// liftActivity gives every session the newest activity of all that continue it,
+// from the ends of the chains on up, and finds where each chain begins.
 func liftActivity(all map[string]*summed) {
+	waiting := map[string]int{} // for so many that continue it
 	for _, s := range all {
-		seen := map[string]bool{}
-		for up := s.parent; up != "" && !seen[up]; {
-			seen[up] = true
-			p := all[up]
-			if p == nil {
-				break
-			}
-			p.active = max(p.active, s.active)
-			up = p.parent
+		if s.parent != "" {
+			waiting[s.parent]++
 		}
+	}
+	var ready []string
+	for id := range all {
+		if waiting[id] == 0 {
+			ready = append(ready, id)
+		}
+	}
+	for len(ready) > 0 {
+		s := all[ready[len(ready)-1]]
+		ready = ready[:len(ready)-1]
+		if s.parent == "" {
+			s.first = true
+			continue
+		}
+		p := all[s.parent]
+		p.active = max(p.active, s.active)
+		if waiting[s.parent]--; waiting[s.parent] == 0 {
+			ready = append(ready, s.parent)
+		}
+	}
+	// What still waits stands in cycles.
+	for id := range all {
+		if waiting[id] > 0 {
+			liftCycle(all, id, waiting)
+		}
+	}
+}
+
+// liftCycle gives the members of a cycle the newest activity among them. The
+// smallest is the first, as for climb.
+func liftCycle(all map[string]*summed, id string, waiting map[string]int) {
+	least, newest := id, all[id].active
+	for up := all[id].parent; up != id; up = all[up].parent {
+		least, newest = min(least, up), max(newest, all[up].active)
+	}
+	all[least].first = true
+	for waiting[id] > 0 {
+		all[id].active = newest
+		waiting[id] = 0
+		id = all[id].parent
 	}
 }
 
