@@ -1,13 +1,167 @@
 package sqlite
 
-import "context"
+import (
+	"context"
+	"os"
+	"sync"
+	"time"
+)
 
-type queue struct{}
+// queueWait is how long a write waits for its turn among our processes. Then
+// it goes on without: a process that was stopped while it had its turn holds
+// nobody up for longer.
+const queueWait = 2 * time.Second
 
-func openQueue(path string, create bool) *queue { return &queue{} }
-func (q *queue) usable() bool                   { return false }
-func (q *queue) path() string                   { return "" }
-func (q *queue) close()                         {}
+// queue lets the processes that write to a store take turns. SQLite's lock is
+// first grabbed, first served, so that competitors starve; here they line up.
+// The locks are advisory, on a file of their own beside the database: closing
+// any descriptor of the database itself would drop SQLite's locks.
+//
+// Two locks make the line fair: who has its turn holds turnLock, the next one
+// waits for it holding doorLock, and the others wait for doorLock. So who has
+// just had a turn finds the door shut and gets behind the next one.
+type queue struct {
+	file *os.File // nil where there can be no queue
+
+	mu     sync.Mutex
+	helper *helper // is waiting in line, nil when there is none
+	closed bool
+}
+
+// helper waits in line on a goroutine of its own, since the wait can't be cut
+// short. Whoever gives up leaves it behind; the next one finds it further up.
+type helper struct {
+	done    chan struct{} // closed when it has the turn
+	through bool
+	left    bool // nobody waits for it
+	overdue bool // nobody should
+}
+
+// The locks, as byte ranges of the file.
+const (
+	turnLock = iota
+	doorLock
+)
+
+// openQueue opens the file of the queue. Without one, or on systems without
+// such locks, the queue lets everybody through.
+func openQueue(path string) *queue {
+	if !canQueue {
+		return &queue{}
+	}
+	isNew := !exists(path)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return &queue{}
+	}
+	if isNew {
+		_ = f.Chmod(0o600)
+	}
+	return &queue{file: f}
+}
+
+// usable says whether there is a file.
+func (q *queue) usable() bool { return q.file != nil }
+
+// acquire waits for the turn, which release ends. It fails only when ctx ends.
 func (q *queue) acquire(ctx context.Context) (release func(), err error) {
-	return func() {}, nil
+	if q.file == nil {
+		return func() {}, nil
+	}
+	h, mine := q.enter()
+	if h == nil {
+		if mine {
+			return q.endTurn, nil
+		}
+		return func() {}, nil
+	}
+	t := time.NewTimer(queueWait)
+	defer t.Stop()
+	overdue := false
+	select {
+	case <-h.done:
+	case <-t.C:
+		overdue = true
+	case <-ctx.Done():
+	}
+	if !q.leave(h, overdue) {
+		return func() {}, ctx.Err()
+	}
+	if err := ctx.Err(); err != nil {
+		q.endTurn()
+		return nil, err
+	}
+	return q.endTurn, nil
+}
+
+// enter takes the turn if it is free; else it returns the helper to wait for,
+// or none when waiting has no point.
+func (q *queue) enter() (h *helper, mine bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.closed:
+		return nil, false
+	case q.helper != nil && q.helper.overdue:
+		return nil, false
+	case q.helper != nil:
+		q.helper.left = false
+		return q.helper, false
+	}
+	door := lockRange(q.file, doorLock, false) == nil
+	if door && lockRange(q.file, turnLock, false) == nil {
+		unlockRange(q.file, doorLock)
+		return nil, true
+	}
+	q.helper = &helper{done: make(chan struct{})}
+	go q.line(q.helper, door)
+	return q.helper, false
+}
+
+// line waits in line for the turn.
+func (q *queue) line(h *helper, door bool) {
+	if !door {
+		_ = lockRange(q.file, doorLock, true)
+	}
+	_ = lockRange(q.file, turnLock, true)
+	unlockRange(q.file, doorLock)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	h.through = true
+	close(h.done)
+	if !h.left {
+		return
+	}
+	q.helper = nil
+	unlockRange(q.file, turnLock)
+	if q.closed {
+		_ = q.file.Close()
+	}
+}
+
+// leave ends the wait for a helper and says whether it has the turn.
+func (q *queue) leave(h *helper, overdue bool) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if h.through {
+		q.helper = nil
+		return true
+	}
+	h.left, h.overdue = true, overdue
+	return false
+}
+
+func (q *queue) endTurn() { unlockRange(q.file, turnLock) }
+
+// close gives the file back, once no helper needs it. A nil queue is fine.
+func (q *queue) close() {
+	if q == nil || q.file == nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.closed && q.helper == nil {
+		_ = q.file.Close()
+	}
+	q.closed = true
 }

@@ -120,9 +120,9 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 		}
 		a.mode = "rwc"
 	}
-	s.queue = openQueue(s.real+"-queue", sh == nil)
+	s.queue = openQueue(s.real + "-queue")
 	if sh == nil && s.queue.usable() {
-		a.modeOf = s.queue.path()
+		a.modeOf = s.queue.file.Name() // 0600 from the first moment, whatever the umask
 	}
 	before, _ := os.Stat(s.path)
 	err = s.retry(ctx, func() (err error) {
