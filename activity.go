@@ -18,7 +18,7 @@ import (
 // missing, all sessions are summed up instead.
 
 const (
-	walkChunk = 256
+	walkChunk = 64
 	// walkFor is how many messages are walked for each session wanted before
 	// summing up promises to be cheaper, and walkLeast the least in all.
 	walkFor   = 500

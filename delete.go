@@ -197,28 +197,3 @@ func (r *DeleteReport) add(d deletion) {
 		}
 	}
 }
-
-// inBatch is how many ids stand in one list of a query.
-const inBatch = 500
-
-// eachIn runs a query that ends in IN, for ids in batches.
-func eachIn(ctx context.Context, q engine.Queryer, scan func(engine.Rows) error, query string, ids []string) error {
-	for batch := range slices.Chunk(ids, inBatch) {
-		if err := eachRow(ctx, q, scan, query+` (`+placeholders(len(batch))+`)`, anys(batch)...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// execIn is eachIn for a statement; it returns the number of rows changed.
-func execIn(ctx context.Context, tx engine.Execer, query string, ids []string) (changed int64, err error) {
-	for batch := range slices.Chunk(ids, inBatch) {
-		n, err := tx.Exec(ctx, query+` (`+placeholders(len(batch))+`)`, anys(batch)...)
-		if err != nil {
-			return changed, err
-		}
-		changed += n
-	}
-	return changed, nil
-}

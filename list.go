@@ -2,8 +2,8 @@ package sessiondb
 
 import (
 	"context"
-	"database/sql"
-	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -92,12 +92,7 @@ func (db *DB) list(ctx context.Context, q engine.Queryer, f ListFilter) ([]Liste
 			return nil, err
 		}
 	}
-	for i := range rows {
-		if err := l.describe(ctx, &rows[i]); err != nil {
-			return nil, err
-		}
-	}
-	return rows, nil
+	return rows, l.describe(ctx, rows)
 }
 
 // listing is one list being made.
@@ -155,19 +150,29 @@ func (l *listing) pageIDs(ctx context.Context) ([]string, error) {
 	return ids, err
 }
 
+// load reads the sessions of the page. What stands for them, and what a list
+// shows beside a row, is read for all of them at once too.
 func (l *listing) load(ctx context.Context, ids []string) ([]ListedSession, error) {
+	byID, err := sessionsByID(ctx, l.q, ids)
 	out := make([]ListedSession, 0, len(ids))
 	for _, id := range ids {
-		s, err := sessionByID(ctx, l.q, id)
-		if errors.Is(err, ErrNotFound) {
-			continue // its id is no text: nobody could ask for it
+		if s := byID[id]; s != nil { // else its id is no text: nobody could ask for it
+			out = append(out, ListedSession{Session: *s, LastActive: s.StartedAt})
 		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, ListedSession{Session: s})
 	}
-	return out, nil
+	return out, err
+}
+
+func sessionsByID(ctx context.Context, q engine.Queryer, ids []string) (map[string]*Session, error) {
+	out := make(map[string]*Session, len(ids))
+	err := eachIn(ctx, q, func(r engine.Rows) error {
+		var id string // as it is stored, which need not be UTF-8
+		var s Session
+		err := r.Scan(append([]any{&id}, s.scanTargets()...)...)
+		out[id] = &s
+		return err
+	}, `SELECT c.id, `+selectColumns("c", sessionColumns)+` FROM sessions c WHERE c.id IN`, ids)
+	return out, err
 }
 
 // projectBatch is how many roots share one walk down their chains.
@@ -196,13 +201,13 @@ func (l *listing) project(ctx context.Context, rows []ListedSession) error {
 		}
 		roots = roots[n:]
 	}
+	byID, err := sessionsByID(ctx, l.q, slices.Collect(maps.Values(tips)))
+	if err != nil {
+		return err
+	}
 	for i := range rows {
-		if tip := tips[rows[i].ID]; tip != "" {
-			s, err := sessionByID(ctx, l.q, tip)
-			if err != nil {
-				return err
-			}
-			rows[i].standIn(s)
+		if tip := byID[tips[rows[i].ID]]; tip != nil {
+			rows[i].standIn(*tip)
 		}
 	}
 	return nil
@@ -234,17 +239,27 @@ func (s *ListedSession) standIn(tip Session) {
 	s.odd = odd
 }
 
-// describe adds what a list shows beside the row.
-func (l *listing) describe(ctx context.Context, s *ListedSession) (err error) {
-	var o odd
-	err = l.q.QueryRow(ctx, `SELECT `+lastActiveSQL+` FROM sessions c WHERE c.id = ?`, l.latest, s.ID).
-		Scan(timeColumn{"last_active", &s.LastActive, &o})
-	if errors.Is(err, sql.ErrNoRows) {
-		s.LastActive = s.StartedAt // its id is not UTF-8
-		return nil
+// describe adds what a list shows beside the rows.
+func (l *listing) describe(ctx context.Context, rows []ListedSession) error {
+	byID := make(map[string][]*ListedSession, len(rows))
+	for i := range rows {
+		byID[rows[i].ID] = append(byID[rows[i].ID], &rows[i])
 	}
-	if err == nil {
-		s.Preview, err = preview(ctx, l.q, s.ID)
+	err := eachIn(ctx, l.q, func(r engine.Rows) error {
+		var id string
+		var active time.Time
+		var first Content
+		var o odd
+		err := r.Scan(&id, timeColumn{"last_active", &active, &o}, contentColumn{&first, &o})
+		for _, s := range byID[id] {
+			s.LastActive, s.Preview = active, cutPreview(first.PlainText())
+		}
+		return err
+	}, `SELECT c.id, `+lastActiveSQL+`, `+openingSQL+` FROM sessions c WHERE c.id IN`, slices.Collect(maps.Keys(byID)), l.latest)
+	for i := range rows {
+		if s := &rows[i]; err == nil && s.Preview == "" {
+			s.Preview, err = preview(ctx, l.q, s.ID)
+		}
 	}
 	return err
 }

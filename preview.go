@@ -20,6 +20,13 @@ const firstUserMessageSQL = `SELECT m.content
  JOIN messages m ON m.id = k.id
  WHERE m.role = 'user' AND m.content IS NOT NULL ORDER BY m.id LIMIT 1`
 
+// openingSQL is the user message that opens session c, if it is among the first
+// few: mostly it is the first or the second.
+const openingSQL = `(SELECT m.content
+ FROM (SELECT id FROM messages WHERE session_id = c.id ORDER BY id LIMIT 8) k
+ JOIN messages m ON m.id = k.id
+ WHERE m.role = 'user' AND m.content IS NOT NULL ORDER BY m.id LIMIT 1)`
+
 const nthMessageSQL = `SELECT id FROM messages WHERE session_id = ? AND id > ? ORDER BY id LIMIT 1 OFFSET ?`
 
 // preview is the beginning of the first user message of a session.

@@ -2,6 +2,7 @@ package sessiondb
 
 import (
 	"context"
+	"slices"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
@@ -13,25 +14,72 @@ type summed struct {
 	first  bool // continues none
 }
 
+// fewShown is up to how many sessions each one's chain is looked up by itself.
+// Tests change it.
+var fewShown = 1000
+
 // sumUp ranks every session of the list by the last activity along its chain.
 // It looks up one index entry a session and reads no message.
 func (l *listing) sumUp(ctx context.Context) ([]ranked, error) {
+	var out []ranked
+	err := eachRow(ctx, l.q, func(r engine.Rows) error {
+		var s ranked
+		err := r.Scan(&s.id, startColumn{&s.started})
+		out = append(out, s)
+		return err
+	}, `SELECT c.id, c.started_at`+withParentSQL+l.where, l.args...)
+	if err != nil {
+		return nil, err
+	}
+	activity := l.activityOfMany
+	if len(out) <= fewShown {
+		activity = l.activityOfFew
+	}
+	active, err := activity(ctx, out)
+	for i := range out {
+		out[i].active = active[out[i].id]
+	}
+	return out, err
+}
+
+// activityOfMany reads the activity of the whole store.
+func (l *listing) activityOfMany(ctx context.Context, shown []ranked) (map[string]float64, error) {
 	all, err := activityOfAll(ctx, l.q, l.latest, !l.f.ownActivity)
 	if err != nil {
 		return nil, err
 	}
 	liftActivity(all)
-	var out []ranked
-	err = eachRow(ctx, l.q, func(r engine.Rows) error {
-		var s ranked
-		err := r.Scan(&s.id, startColumn{&s.started})
+	active := make(map[string]float64, len(shown))
+	for _, s := range shown {
 		if a := all[s.id]; a != nil {
-			s.active = a.active
+			active[s.id] = a.active
 		}
-		out = append(out, s)
-		return err
-	}, `SELECT c.id, c.started_at`+withParentSQL+l.where, l.args...)
-	return out, err
+	}
+	return active, nil
+}
+
+// activityOfFew reads the activity along the chains of some sessions.
+func (l *listing) activityOfFew(ctx context.Context, shown []ranked) (map[string]float64, error) {
+	active := make(map[string]float64, len(shown))
+	for batch := range slices.Chunk(shown, projectBatch) {
+		ids := make([]string, len(batch))
+		for i, s := range batch {
+			ids[i] = s.id
+		}
+		nodes, err := continuations(ctx, l.q, l.latest, ids...)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range nodes {
+			if l.f.ownActivity && n.id != n.root {
+				continue
+			}
+			if at, ok := active[n.root]; !ok || n.active > at {
+				active[n.root] = n.active
+			}
+		}
+	}
+	return active, nil
 }
 
 // activityOfAll returns the activity of every session, and if wanted which one

@@ -46,12 +46,9 @@ func continuations(ctx context.Context, q engine.Queryer, latest float64, roots 
   WHERE ` + continuationSQL + `)
 SELECT chain.root, c.id, COALESCE(c.parent_session_id, ''), c.started_at, c.ended_at IS NOT NULL, ` + lastActiveSQL + `, ` + hasMessagesSQL + `
  FROM chain JOIN sessions c ON c.id = chain.id`
-	var o odd
 	err = eachRow(ctx, q, func(r engine.Rows) error {
 		var n chainNode
-		var started, active time.Time
-		err := r.Scan(&n.root, &n.id, &n.parent, timeColumn{"", &started, &o}, &n.ended, timeColumn{"", &active, &o}, &n.full)
-		n.started, n.active = epoch(started), epoch(active)
+		err := r.Scan(&n.root, &n.id, &n.parent, startColumn{&n.started}, &n.ended, activeColumn{&n.active, latest}, &n.full)
 		out = append(out, n)
 		return err
 	}, query, append(anys(roots), latest)...)
