@@ -20,6 +20,7 @@ func testExport(t *testing.T, h *harness) {
 	t.Run("some", func(t *testing.T) { exportSome(t, h) })
 	t.Run("more than a page", func(t *testing.T) { exportMany(t, h) })
 	t.Run("a writer that fails", func(t *testing.T) { exportFails(t, h) })
+	t.Run("one snapshot", func(t *testing.T) { exportSnapshot(t, h) })
 }
 
 // exportLines is an export, a string a line.
@@ -161,4 +162,34 @@ func exportFails(t *testing.T, h *harness) {
 		t.Errorf("got %d, %v", n, err)
 	}
 	say(t, db, id, "the store still works")
+}
+
+// appender appends to a session whenever an export writes.
+type appender struct {
+	bytes.Buffer
+	t  *testing.T
+	db *sessiondb.DB
+}
+
+func (a *appender) Write(b []byte) (int, error) {
+	a.t.Helper()
+	must[int64](a.t)(a.db.AppendMessage(a.t.Context(), "z", sessiondb.Message{Role: "user", Content: sessiondb.Text("late")}))
+	return a.Buffer.Write(b)
+}
+
+func exportSnapshot(t *testing.T, h *harness) {
+	db, c := h.store(t)
+	for _, id := range []string{"a", "b", "z"} {
+		session(t, db, id)
+		say(t, db, id, strings.Repeat("long ", 60000), "x")
+		c.add(time.Second)
+	}
+	a := appender{t: t, db: db}
+	must[int64](t)(db.ExportAll(t.Context(), &a, sessiondb.ExportFilter{}))
+	if s := a.String(); strings.Contains(s, "late") || strings.Count(s, "\n") != 3 {
+		t.Error("the export saw what was written during it")
+	}
+	if n := counters(t, db, "z"); n[0] < 4 {
+		t.Errorf("counters %v", n)
+	}
 }
