@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"testing"
 )
@@ -43,6 +44,8 @@ func TestScript(t *testing.T) {
 			"remember":  remember,
 			"unchanged": unchanged,
 			"code":      code,
+			"mode":      mode,
+			"nothing":   nothing,
 		},
 	})
 }
@@ -93,5 +96,21 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if want := args[0]; strconv.Itoa(got) != want {
 		ts.Fatalf("exit code %d, want %s (%v)", got, want, err)
+	}
+}
+
+// mode PERM FILE expects permissions, where files have them.
+func mode(ts *testscript.TestScript, neg bool, args []string) {
+	info, err := os.Stat(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if got := fmt.Sprintf("%o", info.Mode().Perm()); got != args[0] && runtime.GOOS != "windows" {
+		ts.Fatalf("%s has mode %s, want %s", args[1], got, args[0])
+	}
+}
+
+// nothing GLOB expects that no file has such a name.
+func nothing(ts *testscript.TestScript, neg bool, args []string) {
+	if found, _ := filepath.Glob(ts.MkAbs(args[0])); len(found) > 0 {
+		ts.Fatalf("there is %s", found)
 	}
 }
