@@ -21,20 +21,20 @@ type ImportOptions struct {
 
 // ImportReport tells what an import did. Line numbers start at 1.
 type ImportReport struct {
-	Imported int64 // sessions
-	Messages int64
-	Skipped  []ImportIssue // sessions that exist already
-	Failed   []ImportIssue // lines that can't be used
+	Imported int64         `json:"imported"` // sessions
+	Messages int64         `json:"messages"`
+	Skipped  []ImportIssue `json:"skipped,omitempty"` // sessions that exist already
+	Failed   []ImportIssue `json:"failed,omitempty"`  // lines that can't be used
 	// Changed are sessions imported without something that did not fit: a title
 	// that is taken, a parent that does not exist.
-	Changed []ImportIssue
+	Changed []ImportIssue `json:"changed,omitempty"`
 }
 
 // ImportIssue names a line and what is the matter with it.
 type ImportIssue struct {
-	Line      int64
-	SessionID string
-	Reason    string
+	Line      int64  `json:"line"`
+	SessionID string `json:"session_id,omitempty"`
+	Reason    string `json:"reason"`
 }
 
 // MaxImportLine is how many bytes a line of an import may have. One at a time is
