@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,6 +21,9 @@ import (
 // that the commands print.
 func TestDocumentedKeys(t *testing.T) {
 	store := fixture.Copy(t, "hermes-v11.db")
+	exported := filepath.Join(t.TempDir(), "export.jsonl")
+	run(t, "export", "--db", store, "-o", exported)
+	copied := filepath.Join(t.TempDir(), "copy", "state.db")
 	sections := documented(t)
 	for _, c := range []struct {
 		section string
@@ -36,6 +40,7 @@ func TestDocumentedKeys(t *testing.T) {
 		{"export", []string{"export", "refactor auth"}},
 		{"delete --json and prune --json", []string{"delete", "refactor auth", "--dry-run", "--json"}},
 		{"delete --json and prune --json", []string{"prune", "--dry-run", "--json"}},
+		{"import --json", []string{"import", exported, "--json", "--db", copied}},
 	} {
 		keys, ok := sections[c.section]
 		if !ok {
