@@ -20,11 +20,9 @@ const walLimit = 4 << 20
 // pragmas hold on every connection. synchronous is set, never inherited: an
 // acknowledged write survives power loss.
 var pragmas = []string{
-	"busy_timeout(" + strconv.Itoa(busyTimeout) + ")",
 	"foreign_keys(1)",
 	"synchronous(FULL)",
 	"journal_size_limit(" + strconv.Itoa(walLimit) + ")",
-	"temp_store(MEMORY)",
 }
 
 // maxStmts bounds the prepared statements that a connection keeps.
@@ -56,11 +54,15 @@ type access struct {
 	immutable bool   // no locks and no log: the file is known not to change
 	modeOf    string // a file whose permissions a new database gets
 	vfs       string // SQLite's file system layer, the default when empty
+	busy      int    // milliseconds to wait for a lock, 0 means busyTimeout
 }
 
 // dsn is the URI that opens path.
 func dsn(path string, a access) string {
-	q := url.Values{"mode": {a.mode}, "_pragma": pragmas}
+	if a.busy == 0 {
+		a.busy = busyTimeout
+	}
+	q := url.Values{"mode": {a.mode}, "_busy_timeout": {strconv.Itoa(a.busy)}, "_pragma": pragmas}
 	if a.immutable {
 		q.Set("immutable", "1")
 	}

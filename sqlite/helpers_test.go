@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -155,4 +157,33 @@ func noPause(n *int) func(context.Context, time.Duration) error {
 		}
 		return ctx.Err()
 	}
+}
+
+func newPath(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(t.TempDir(), "state.db")
+}
+
+func fileSize(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// yieldProcessor lets other goroutines run.
+func yieldProcessor() { runtime.Gosched() }
+
+func scanVersion(v string, parts ...any) (int, error) {
+	return fmt.Sscanf(v, "%d.%d.%d", parts...)
+}
+
+// withUmask runs fn under a umask, which belongs to the whole process.
+func withUmask(t *testing.T, mask int, fn func()) {
+	t.Helper()
+	old := syscall.Umask(mask)
+	defer syscall.Umask(old)
+	fn()
 }

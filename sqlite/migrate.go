@@ -154,16 +154,23 @@ func (m *migration) rebuild(ctx context.Context, index string) error {
 // drop removes a full-text table and its triggers, also where only its parts
 // are left.
 func (m *migration) drop(ctx context.Context, index string) error {
-	for _, t := range triggersOf(index) {
-		if err := m.c.script(ctx, "DROP TRIGGER IF EXISTS "+t); err != nil {
-			return err
-		}
+	if err := m.dropTriggers(ctx, index); err != nil {
+		return err
 	}
 	if err := m.c.script(ctx, "DROP TABLE IF EXISTS "+index); err != nil {
 		return err
 	}
 	for _, part := range []string{"_data", "_idx", "_content", "_docsize", "_config"} {
 		if err := m.c.script(ctx, "DROP TABLE IF EXISTS "+index+part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *migration) dropTriggers(ctx context.Context, index string) error {
+	for _, t := range triggersOf(index) {
+		if err := m.c.script(ctx, "DROP TRIGGER IF EXISTS "+t); err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ func (s *store) probe(ctx context.Context) (*shape, error) {
 	case info.Size() == 0:
 		return nil, nil
 	}
-	sh, err := shapeAt(ctx, s.path, access{mode: "ro", immutable: true, vfs: s.vfs})
+	sh, err := shapeAt(ctx, s.path, access{mode: "ro", immutable: true, vfs: s.vfs, busy: s.busy})
 	if err == nil && sh.ours() && !sh.blank() {
 		return sh, nil
 	}
@@ -36,7 +36,7 @@ func (s *store) probe(ctx context.Context) (*shape, error) {
 	if !s.unsettled() {
 		return s.judge(sh, err)
 	}
-	sh, err = shapeAt(ctx, s.path, access{mode: "ro", vfs: s.vfs})
+	sh, err = shapeAt(ctx, s.path, access{mode: "ro", vfs: s.vfs, busy: s.busy})
 	if primaryCode(err) == lib.SQLITE_READONLY || isBusy(err) {
 		return &shape{}, nil // only a writer can tell
 	}

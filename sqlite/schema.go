@@ -82,6 +82,12 @@ func columnsOf(table string) (out []column) {
 	return out
 }
 
+// createIfMissing is the statement that creates an object unless it is there.
+func createIfMissing(name string) string {
+	o := find(name)
+	return strings.Replace(o.sql, " "+o.name, " IF NOT EXISTS "+o.name, 1)
+}
+
 // same says whether two texts of SQL differ in white space only.
 func same(a, b string) bool {
 	return slices.Equal(strings.Fields(a), strings.Fields(b))

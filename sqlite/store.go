@@ -49,6 +49,7 @@ type store struct {
 type settings struct {
 	pause func(context.Context, time.Duration) error
 	vfs   string
+	busy  int // instead of busyTimeout, in milliseconds
 }
 
 // openStore opens a file as Open promises.
@@ -113,7 +114,7 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 			s.dropWriter()
 		}
 	}()
-	a := access{mode: "rw", vfs: s.vfs}
+	a := access{mode: "rw", vfs: s.vfs, busy: s.busy}
 	if sh == nil {
 		if err := makeDir(filepath.Dir(s.path)); err != nil {
 			return err
@@ -149,7 +150,7 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 		if err := s.ident.check(); err != nil {
 			return nil, err
 		}
-		return s.dial(ctx, access{mode: "rw", vfs: s.vfs})
+		return s.dial(ctx, access{mode: "rw", vfs: s.vfs, busy: s.busy})
 	})
 	return nil
 }
@@ -191,7 +192,7 @@ func (s *store) cannotWrite(ctx context.Context, err error) error {
 // openReadOnly opens for reading; refusal is what a write gets.
 func (s *store) openReadOnly(ctx context.Context, refusal error) error {
 	s.refusal = refusal
-	a := access{mode: "ro", vfs: s.vfs}
+	a := access{mode: "ro", vfs: s.vfs, busy: s.busy}
 	var c *conn
 	err := s.retry(ctx, func() (err error) {
 		if c, err = openConn(ctx, s.path, a); err == nil {

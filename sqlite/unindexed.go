@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 
 	lib "modernc.org/sqlite/lib"
 )
@@ -11,10 +12,12 @@ import (
 const staleKey = "sessiondb_fts_stale"
 
 // indexSuspect says that an error may come from a full-text index rather than
-// from the tables.
+// from the tables. A damaged index also fails with the codes of a key that is
+// taken twice; if it was one, the second attempt says so.
 func indexSuspect(err error) bool {
 	switch extendedCode(err) {
-	case lib.SQLITE_CONSTRAINT, lib.SQLITE_CONSTRAINT_VTAB:
+	case lib.SQLITE_CONSTRAINT, lib.SQLITE_CONSTRAINT_VTAB, lib.SQLITE_CONSTRAINT_PRIMARYKEY,
+		lib.SQLITE_CONSTRAINT_ROWID, lib.SQLITE_CONSTRAINT_UNIQUE:
 		return true
 	}
 	return primaryCode(err) == lib.SQLITE_CORRUPT
@@ -39,42 +42,29 @@ func (s *store) runUnindexed(jobs []*job) {
 
 // runPastIndex runs one job while the triggers that fill the index are off,
 // for this transaction alone.
-func (s *store) runPastIndex(j *job) (err error) {
+func (s *store) runPastIndex(j *job) error {
 	ctx := context.Background()
-	if err := s.begin(j.ctx); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			s.rollback()
-		}
-	}()
-	for _, index := range indexes {
-		for _, t := range triggersOf(index) {
-			if err := s.w.script(ctx, "DROP TRIGGER IF EXISTS "+t); err != nil {
+	return s.inTx(j.ctx, func() error {
+		m := &migration{store: s, c: s.w}
+		for _, index := range indexes {
+			if err := m.dropTriggers(ctx, index); err != nil {
 				return err
 			}
 		}
-	}
-	if err := s.runJob(j, false); err != nil {
-		return err
-	}
-	if j.err != nil {
-		return j.err
-	}
-	m := &migration{store: s, c: s.w}
-	for _, index := range indexes {
-		if err := m.createTriggers(ctx, index); err != nil {
+		if err := s.runJob(j, false); err != nil {
 			return err
 		}
-	}
-	_, err = s.w.exec(ctx, "INSERT INTO state_meta (key, value) VALUES (?, '1') ON CONFLICT (key) DO NOTHING", staleKey)
-	if err != nil {
+		if j.err != nil || j.panicked != nil {
+			return errors.Join(j.err, errPanicked)
+		}
+		for _, index := range indexes {
+			if err := m.createTriggers(ctx, index); err != nil {
+				return err
+			}
+		}
+		_, err := s.w.exec(ctx, "INSERT INTO state_meta (key, value) VALUES (?, '1') ON CONFLICT (key) DO NOTHING", staleKey)
 		return err
-	}
-	if err := s.commit(); err != nil {
-		return err
-	}
-	s.cookie, err = s.readCookie()
-	return err
+	})
 }
+
+var errPanicked = errors.New("write past the index failed")

@@ -40,6 +40,7 @@ func (s *store) serveBatch(first *job, b *batch) {
 		return
 	}
 	defer release()
+	s.offerActivityIndex()
 	err = s.retry(first.ctx, func() error {
 		if err := s.begin(first.ctx); err != nil {
 			return err

@@ -34,7 +34,8 @@ type job struct {
 
 	err      error
 	panicked *panicked
-	unindex  bool // run it past a damaged full-text index
+	unindex  bool         // run it past a damaged full-text index
+	solo     func() error // instead of fn: work that shares no transaction
 }
 
 // panicked is what a write panicked with, on its way to the caller.
@@ -48,10 +49,19 @@ func newWriter(serve func(*job)) *writer {
 
 // do runs fn in a transaction and returns when it is durable, or was not done.
 func (w *writer) do(ctx context.Context, fn func(engine.Execer) error) error {
-	if err := ctx.Err(); err != nil {
+	return w.wait(&job{ctx: ctx, fn: fn})
+}
+
+// alone runs fn while nobody writes.
+func (w *writer) alone(ctx context.Context, fn func() error) error {
+	return w.wait(&job{ctx: ctx, solo: fn})
+}
+
+// wait puts a job in line and returns when it is done, or was left.
+func (w *writer) wait(j *job) error {
+	if err := j.ctx.Err(); err != nil {
 		return err
 	}
-	j := &job{ctx: ctx, fn: fn}
 	leads, err := w.join(j)
 	if err != nil {
 		return err
@@ -59,9 +69,9 @@ func (w *writer) do(ctx context.Context, fn func(engine.Execer) error) error {
 	if !leads {
 		select {
 		case <-j.wake:
-		case <-ctx.Done():
+		case <-j.ctx.Done():
 			if j.taken.CompareAndSwap(false, true) {
-				return ctx.Err()
+				return j.ctx.Err()
 			}
 			<-j.wake
 		}
@@ -95,6 +105,10 @@ func (w *writer) join(j *job) (leads bool, err error) {
 
 func (w *writer) lead(j *job) {
 	defer w.passOn()
+	if j.solo != nil {
+		j.err = j.solo()
+		return
+	}
 	w.serve(j)
 }
 
@@ -123,16 +137,19 @@ func (w *writer) next() *job {
 	return nil
 }
 
-// takeWaiting takes up to n jobs that wait.
+// takeWaiting takes up to n jobs that wait, not past one that runs alone.
 func (w *writer) takeWaiting(n int) (jobs []*job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(jobs) < n {
-		j := w.next()
-		if j == nil {
+	for len(jobs) < n && len(w.line) > 0 {
+		j := w.line[0]
+		if j.solo != nil && !j.taken.Load() {
 			break
 		}
-		jobs = append(jobs, j)
+		w.line = w.line[1:]
+		if j.taken.CompareAndSwap(false, true) {
+			jobs = append(jobs, j)
+		}
 	}
 	return jobs
 }

@@ -1,0 +1,274 @@
+package sqlite
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/fixture"
+)
+
+// pragmaValues reads back what every connection must have.
+func pragmaValues(t *testing.T, c *conn) []int64 {
+	t.Helper()
+	var out []int64
+	for _, p := range []string{"busy_timeout", "foreign_keys", "synchronous", "journal_size_limit"} {
+		out = append(out, scalar[int64](t, c, "PRAGMA "+p))
+	}
+	return out
+}
+
+func TestPragmasOnEveryConnection(t *testing.T) {
+	s := fresh(t)
+	want := []int64{busyTimeout, 1, 2, walLimit}
+	check := func(what string, c *conn) {
+		if diff := cmp.Diff(want, pragmaValues(t, c)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	check("writer", s.w)
+	for range 2 { // the second time around they are recycled
+		var taken []*conn
+		for range maxReaders {
+			c, err := s.readers.take(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			taken = append(taken, c)
+			check("reader", c)
+			if _, err := c.exec(t.Context(), insertMeta, "a", "b"); !errors.Is(err, sessiondb.ErrReadOnly) {
+				t.Errorf("a reader wrote: %v", err)
+			}
+		}
+		for _, c := range taken {
+			s.readers.put(c, true)
+		}
+	}
+	if mode := scalar[string](t, s.w, "PRAGMA journal_mode"); mode != "wal" {
+		t.Errorf("journal mode %s", mode)
+	}
+}
+
+func TestSQLiteIsNewEnough(t *testing.T) {
+	s := fresh(t)
+	var major, minor, patch int
+	v := scalar[string](t, s.w, "SELECT sqlite_version()")
+	if n, err := scanVersion(v, &major, &minor, &patch); n != 3 || err != nil {
+		t.Fatal(v, err)
+	}
+	if slices.Compare([]int{major, minor, patch}, []int{3, 51, 3}) < 0 {
+		t.Errorf("SQLite %s can damage a log when it starts over", v)
+	}
+	run(t, s.w, "CREATE VIRTUAL TABLE temp.words USING fts5(a)")
+	run(t, s.w, "CREATE VIRTUAL TABLE temp.grams USING fts5(a, tokenize='trigram')")
+}
+
+func TestOpenHealthyWhileAnotherWrites(t *testing.T) {
+	path := fixture.Copy(t, "hermes-v11.db")
+	if err := open(t, path, Options{}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	release := holdLock(t, path)
+	defer release()
+	pauses := 0
+	s := openWith(t, path, Options{}, settings{pause: noPause(&pauses)})
+	err := s.Read(t.Context(), func(q engine.Queryer) error {
+		var n int64
+		return q.QueryRow(t.Context(), "SELECT COUNT(*) FROM sessions").Scan(&n)
+	})
+	if err != nil || pauses != 0 {
+		t.Errorf("read while locked: %v, %d pauses", err, pauses)
+	}
+}
+
+func TestFilesAreForTheUserAlone(t *testing.T) {
+	for _, umask := range []int{0, 0o022, 0o077} {
+		withUmask(t, umask, func() {
+			dir := filepath.Join(t.TempDir(), "a", "b")
+			s := open(t, filepath.Join(dir, "state.db"), Options{})
+			if err := s.Write(t.Context(), put(t.Context(), "a")); err != nil {
+				t.Fatal(err)
+			}
+			for path, want := range map[string]fs.FileMode{
+				filepath.Dir(dir): 0o700, dir: 0o700, s.path: 0o600, s.path + "-wal": 0o600, s.path + "-shm": 0o600, s.path + "-queue": 0o600,
+			} {
+				info, err := os.Stat(path)
+				if err != nil {
+					t.Error(err)
+				} else if got := info.Mode().Perm(); got != want {
+					t.Errorf("umask %03o: %s is %o", umask, path, got)
+				}
+			}
+		})
+	}
+}
+
+func TestOldFilesAreTightened(t *testing.T) {
+	for was, want := range map[fs.FileMode]fs.FileMode{0o644: 0o600, 0o666: 0o600, 0o640: 0o640, 0o600: 0o600} {
+		path := fixture.Copy(t, "hermes-v11.db")
+		if err := os.Chmod(path, was); err != nil {
+			t.Fatal(err)
+		}
+		open(t, path, Options{})
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm() != want {
+			t.Errorf("%o became %o, %v", was, info.Mode().Perm(), err)
+		}
+	}
+	path := fixture.Copy(t, "hermes-v11.db")
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := errors.Join(os.Chmod(path, 0o644), os.Symlink(path, link)); err != nil {
+		t.Fatal(err)
+	}
+	open(t, link, Options{})
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
+		t.Errorf("behind a link: %v, %v", info.Mode(), err)
+	}
+}
+
+func TestReplaced(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, path string) error{
+		"unlinked": func(_ *testing.T, path string) error { return os.Remove(path) },
+		"replaced": func(t *testing.T, path string) error { return os.Rename(fixture.Copy(t, "hermes-v11.db"), path) },
+		"log gone": func(_ *testing.T, path string) error { return os.Remove(path + "-wal") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := fresh(t)
+			if err := s.Write(t.Context(), put(t.Context(), "a")); err != nil {
+				t.Fatal(err)
+			}
+			if err := change(t, s.path); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Write(t.Context(), put(t.Context(), "b")); !errors.Is(err, sessiondb.ErrReplaced) {
+				t.Errorf("write: %v", err)
+			}
+			err := s.Write(t.Context(), func(engine.Execer) error { return nil })
+			if !errors.Is(err, sessiondb.ErrReplaced) {
+				t.Errorf("empty write: %v", err)
+			}
+		})
+	}
+}
+
+// Where there can be no log, everything works without.
+func TestNoWAL(t *testing.T) {
+	var log logged
+	s := openWith(t, newPath(t), Options{Logger: log.logger()}, settings{vfs: "unix-dotfile"})
+	if len(log.lines) != 1 || !strings.Contains(log.lines[0], "write-ahead log") {
+		t.Errorf("warnings %q", log.lines)
+	}
+	if err := s.Write(t.Context(), put(t.Context(), "a")); err != nil {
+		t.Error(err)
+	}
+	err := s.Read(t.Context(), func(q engine.Queryer) error {
+		var v string
+		return q.QueryRow(t.Context(), "SELECT value FROM state_meta WHERE key = 'a'").Scan(&v)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestActivityIndexComesWithTheFirstWrite(t *testing.T) {
+	s := open(t, fixture.Copy(t, "hermes-v11.db"), Options{})
+	if s.Info().ActivityIndex {
+		t.Error("there before")
+	}
+	if err := s.Write(t.Context(), put(t.Context(), "a")); err != nil {
+		t.Fatal(err)
+	}
+	if !s.Info().ActivityIndex || !shapeOf(t, raw(t, s.path)).has(activityIndex) {
+		t.Error("not there after")
+	}
+}
+
+// A newer program takes the schema over while we have it open.
+func TestUpgradedUnderUs(t *testing.T) {
+	s := fresh(t)
+	c := raw(t, s.path)
+	run(t, c, "ALTER TABLE messages ADD COLUMN active INTEGER NOT NULL DEFAULT 1")
+	run(t, c, "UPDATE schema_version SET version = 16")
+	err := s.Write(t.Context(), put(t.Context(), "a"))
+	var newer *sessiondb.SchemaError
+	if !errors.As(err, &newer) || newer.Have != 16 {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestDamagedIndexDoesNotStopMessages(t *testing.T) {
+	for _, damage := range []string{
+		"UPDATE messages_fts_data SET block = x'00'",
+		"UPDATE messages_fts_trigram_data SET block = x'ff00ff'",
+		"INSERT INTO messages_fts_content (id, c0) SELECT id + 100000, 'x' FROM messages LIMIT 1",
+		"INSERT INTO messages_fts_docsize (id, sz) SELECT MAX(id) + 1, x'00' FROM messages",
+	} {
+		path := fixture.Copy(t, "hermes-v11.db")
+		c := raw(t, path)
+		run(t, c, damage)
+		_ = c.close()
+		s := open(t, path, Options{})
+		d := db(s)
+		id, err := d.CreateSession(t.Context(), sessiondb.NewSession{Source: "cli"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.AppendMessage(t.Context(), id, sessiondb.Message{Role: "user", Content: sessiondb.Text("quokka")}); err != nil {
+			t.Errorf("%s: %v", damage, err)
+		}
+		if n, err := d.MessageCount(t.Context(), id); n != 1 || err != nil {
+			t.Errorf("%s: %d messages, %v", damage, n, err)
+		}
+		if err := s.Compact(t.Context()); err != nil {
+			t.Errorf("%s: compact: %v", damage, err)
+		}
+		if stale, err := s.stale(); stale || err != nil {
+			t.Errorf("%s: still stale, %v", damage, err)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	s := fresh(t)
+	if found, err := s.Check(t.Context()); err != nil || len(found) != 0 {
+		t.Errorf("a new store: %v, %v", found, err)
+	}
+	for name, want := range map[string]string{
+		"v11-stale-fts.db": "full-text index", "v11-orphan-messages.db": "do not exist",
+		"v11-badpage-messages.db": "", "v11-no-indexes.db": "idx_messages_session is missing",
+	} {
+		s := open(t, fixture.Copy(t, name), Options{ReadOnly: true})
+		found, err := s.Check(t.Context())
+		hit := errors.Is(err, sessiondb.ErrCorrupt) && want == ""
+		for _, f := range found {
+			hit = hit || want != "" && strings.Contains(f.What, want) || want == "" && f.Severity == severityError
+		}
+		if !hit {
+			t.Errorf("%s: %v, %v", name, found, err)
+		}
+	}
+}
+
+func TestCompact(t *testing.T) {
+	s := open(t, fixture.Copy(t, "hermes-v11.db"), Options{})
+	if err := s.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !s.Info().ActivityIndex {
+		t.Error("no activity index")
+	}
+	if size := fileSize(t, s.path+"-wal"); size != 0 {
+		t.Errorf("a log of %d bytes", size)
+	}
+	if n := scalar[int64](t, s.w, "PRAGMA freelist_count"); n != 0 {
+		t.Errorf("%d free pages", n)
+	}
+}
