@@ -58,7 +58,7 @@ func (s *store) serveBatch(first *job, b *batch) {
 		s.runSingly(b.jobs, undone)
 	default:
 		for _, j := range b.jobs {
-			j.err = err
+			j.fail(err)
 		}
 	}
 	s.runUnindexed(b.jobs)
@@ -94,12 +94,20 @@ func (e *undoneError) Unwrap() error { return e.cause }
 // its own truth.
 func (s *store) runSingly(jobs []*job, cause *undoneError) {
 	if len(jobs) == 1 {
-		jobs[0].err = cause.cause
+		jobs[0].fail(cause.cause)
 		return
 	}
 	for _, j := range jobs {
-		j.err = s.runAlone(j)
+		if err := s.runAlone(j); err != nil {
+			j.fail(err)
+		}
 	}
+}
+
+// fail gives a job an error of the whole transaction. The full-text index is
+// written as late as in the commit, so that its damage may show there.
+func (j *job) fail(err error) {
+	j.err, j.unindex = err, indexSuspect(err)
 }
 
 func (s *store) runAlone(j *job) error {
@@ -110,9 +118,6 @@ func (s *store) runAlone(j *job) error {
 		b := &batch{jobs: []*job{j}}
 		return s.runJobs(b, false)
 	})
-	if err == nil {
-		err = j.err
-	}
 	var undone *undoneError
 	if errors.As(err, &undone) {
 		return undone.cause
