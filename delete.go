@@ -182,8 +182,10 @@ func (d *deletion) apply(ctx context.Context, tx engine.Execer, now float64) err
 			return err
 		}
 	}
-	if err := forgetOrphans(ctx, tx, d.ids); err != nil {
-		return err
+	for _, table := range []addedTable{orphansTable, modelUsageTable} {
+		if err := table.forget(ctx, tx, d.ids); err != nil {
+			return err
+		}
 	}
 	return rememberOrphans(ctx, tx, d.orphans, now)
 }

@@ -120,7 +120,7 @@ func (db *DB) newListing(ctx context.Context, q engine.Queryer, f ListFilter) (*
 		return l, nil
 	}
 	l.and(`(p.id IS NULL OR ` + branchSQL + `)`)
-	orphans, err := hasOrphans(ctx, q)
+	orphans, err := orphansTable.exists(ctx, q)
 	if orphans {
 		l.and(`NOT ` + rememberedDelegateSQL)
 	}

@@ -10,17 +10,14 @@ import (
 // then look like a conversation of its own, so the store remembers how each
 // orphan came from its parent, in a table that is made with the first orphan.
 
-// orphansKey is set in state_meta once sessiondb_orphans exists.
-const orphansKey = "sessiondb_orphans"
-
-const (
-	createOrphansSQL = `CREATE TABLE IF NOT EXISTS sessiondb_orphans (
+var orphansTable = addedTable{"sessiondb_orphans", `CREATE TABLE IF NOT EXISTS sessiondb_orphans (
     session_id TEXT PRIMARY KEY,
     parent_id TEXT NOT NULL,
     kind TEXT NOT NULL,
     orphaned_at DOUBLE PRECISION NOT NULL
-)`
+)`}
 
+const (
 	rememberOrphanSQL = `INSERT INTO sessiondb_orphans (session_id, parent_id, kind, orphaned_at) VALUES (?, ?, ?, ?)
  ON CONFLICT (session_id) DO UPDATE SET parent_id = excluded.parent_id, kind = excluded.kind, orphaned_at = excluded.orphaned_at`
 
@@ -38,22 +35,10 @@ type orphan struct {
 	heir   string // takes the place of the parent; mostly nobody does
 }
 
-// hasOrphans reports whether deleted parents left children behind.
-func hasOrphans(ctx context.Context, q engine.Queryer) (bool, error) {
-	var n int
-	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM state_meta WHERE key = ?`, orphansKey).Scan(&n)
-	if err != nil || n == 0 {
-		return false, err
-	}
-	// A key that was copied without its table tells nothing.
-	err = q.QueryRow(ctx, `SELECT COUNT(*) FROM sessiondb_orphans WHERE session_id IS NULL`).Scan(&n)
-	return err == nil, ctx.Err()
-}
-
 // isRememberedDelegate reports whether a session was a delegate of a deleted
 // one.
 func isRememberedDelegate(ctx context.Context, q engine.Queryer, id string) (bool, error) {
-	some, err := hasOrphans(ctx, q)
+	some, err := orphansTable.exists(ctx, q)
 	if err != nil || !some {
 		return false, err
 	}
@@ -62,8 +47,8 @@ func isRememberedDelegate(ctx context.Context, q engine.Queryer, id string) (boo
 	return n > 0, err
 }
 
-// rememberOrphans notes how sessions came from their parents. A parent has
-// taken no place of its own here: who has an heir is no orphan.
+// rememberOrphans notes how sessions came from their parents. One whose parent
+// has an heir is no orphan.
 func rememberOrphans(ctx context.Context, tx engine.Execer, orphans []orphan, now float64) error {
 	made := false
 	for _, o := range orphans {
@@ -71,10 +56,7 @@ func rememberOrphans(ctx context.Context, tx engine.Execer, orphans []orphan, no
 			continue
 		}
 		if !made {
-			if _, err := tx.Exec(ctx, createOrphansSQL); err != nil {
-				return err
-			}
-			if err := setMeta(ctx, tx, orphansKey, "1"); err != nil {
+			if err := orphansTable.make(ctx, tx); err != nil {
 				return err
 			}
 			made = true
@@ -84,14 +66,4 @@ func rememberOrphans(ctx context.Context, tx engine.Execer, orphans []orphan, no
 		}
 	}
 	return nil
-}
-
-// forgetOrphans drops what is remembered of sessions that are deleted.
-func forgetOrphans(ctx context.Context, tx engine.Execer, ids []string) error {
-	some, err := hasOrphans(ctx, tx)
-	if err != nil || !some {
-		return err
-	}
-	_, err = execIn(ctx, tx, `DELETE FROM sessiondb_orphans WHERE session_id IN`, ids)
-	return err
 }

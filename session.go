@@ -256,7 +256,17 @@ func (db *DB) UpdateSystemPrompt(ctx context.Context, id, prompt string) (err er
 // SetModel records a switch of the model, which usage updates don't make.
 func (db *DB) SetModel(ctx context.Context, id, model string) (err error) {
 	defer wrap(&err, "set model of %s", id)
-	return db.updateSession(ctx, id, `UPDATE sessions SET model = ? WHERE id = ?`, textOrNull(model), id)
+	return db.write(ctx, func(tx engine.Execer) error {
+		old, err := sessionByID(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if err := chargeSoFar(ctx, tx, old, model); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `UPDATE sessions SET model = ? WHERE id = ?`, textOrNull(model), id)
+		return err
+	})
 }
 
 // updateSession runs an UPDATE of one session; none changed is ErrNotFound.

@@ -30,8 +30,9 @@ type UsageUpdate struct {
 // source "unknown". Counters and costs add, a NULL cost counting as 0; with
 // Absolute they are set. A cost that is not given stays as it is. Cost status,
 // cost source and pricing version take a new value; billing fields and the
-// model are filled only while NULL: [DB.SetModel] records a switch. A cost that
-// is no finite number is [ErrInvalid].
+// model are filled only while NULL: [DB.SetModel] records a switch. What is used
+// with another model than the session's is charged to that one by
+// [DB.UsageByModel]. A cost that is no finite number is [ErrInvalid].
 func (db *DB) UpdateUsage(ctx context.Context, id string, u UsageUpdate) (err error) {
 	defer wrap(&err, "update usage of %s", id)
 	if err := u.check(); err != nil {
@@ -40,6 +41,9 @@ func (db *DB) UpdateUsage(ctx context.Context, id string, u UsageUpdate) (err er
 	set, args := u.assignments()
 	query, args := `UPDATE sessions SET `+set+` WHERE id = ?`, append(args, id)
 	return db.write(ctx, func(tx engine.Execer) error {
+		if err := chargeOtherModel(ctx, tx, id, u); err != nil {
+			return err
+		}
 		n, err := tx.Exec(ctx, query, args...)
 		if err != nil || n > 0 {
 			return err

@@ -64,7 +64,8 @@ func (f UsageFilter) where() (string, []any) {
 }
 
 // UsageByModel sums by model, highest cost first: the actual cost where one is
-// known, else the estimate; equal ones by tokens, then by key.
+// known, else the estimate; equal ones by tokens, then by key. A session that
+// switched models counts for each of them, with what each has used.
 func (db *DB) UsageByModel(ctx context.Context, f UsageFilter) (_ []UsageRow, err error) {
 	defer wrap(&err, "usage by model")
 	return db.usageBy(ctx, f, "model")
@@ -80,12 +81,16 @@ func (db *DB) usageBy(ctx context.Context, f UsageFilter, column string) (out []
 	where, args := f.where()
 	err = db.read(ctx, func(q engine.Queryer) error {
 		out = nil
-		return eachRow(ctx, q, func(r engine.Rows) error {
+		err := eachRow(ctx, q, func(r engine.Rows) error {
 			var u UsageRow
 			err := r.Scan(append([]any{textColumn{"", &u.Key, new(odd)}}, u.scanTargets()...)...)
 			out = append(out, u)
 			return err
 		}, `SELECT COALESCE(c.`+column+`, ''), `+usageSums+` FROM sessions c`+where+` GROUP BY COALESCE(c.`+column+`, '')`, args...)
+		if err == nil && column == "model" {
+			out, err = chargeModels(ctx, q, out, where, args)
+		}
+		return err
 	})
 	slices.SortFunc(out, func(a, b UsageRow) int {
 		return cmp.Or(cmp.Compare(b.cost(), a.cost()), cmp.Compare(b.spoken(), a.spoken()), cmp.Compare(a.Key, b.Key))
@@ -202,20 +207,28 @@ func byDay(rows []UsageRow) (out []UsageRow) {
 func (r *UsageRow) add(o UsageRow) {
 	r.Sessions += o.Sessions
 	r.APICalls += o.APICalls
-	r.Tokens.Input += o.Tokens.Input
-	r.Tokens.Output += o.Tokens.Output
-	r.Tokens.CacheRead += o.Tokens.CacheRead
-	r.Tokens.CacheWrite += o.Tokens.CacheWrite
-	r.Tokens.Reasoning += o.Tokens.Reasoning
-	r.EstimatedCostUSD = addCost(r.EstimatedCostUSD, o.EstimatedCostUSD)
-	r.ActualCostUSD = addCost(r.ActualCostUSD, o.ActualCostUSD)
+	r.Tokens.add(o.Tokens, 1)
+	r.EstimatedCostUSD = addCost(r.EstimatedCostUSD, o.EstimatedCostUSD, 1)
+	r.ActualCostUSD = addCost(r.ActualCostUSD, o.ActualCostUSD, 1)
 }
 
-func addCost(a, b *float64) *float64 {
-	if a == nil || b == nil {
-		return cmp.Or(a, b)
+func (t *Tokens) add(o Tokens, times int64) {
+	t.Input += times * o.Input
+	t.Output += times * o.Output
+	t.CacheRead += times * o.CacheRead
+	t.CacheWrite += times * o.CacheWrite
+	t.Reasoning += times * o.Reasoning
+}
+
+// addCost adds b, or takes it away; a cost that is not known adds nothing.
+func addCost(a, b *float64, times float64) *float64 {
+	if b == nil {
+		return a
 	}
-	sum := *a + *b
+	sum := times * *b
+	if a != nil {
+		sum += *a
+	}
 	return &sum
 }
 

@@ -21,6 +21,7 @@ func testUsage(t *testing.T, h *harness) {
 	t.Run("costs that are no number", func(t *testing.T) { usageInvalid(t, h) })
 	t.Run("updates at the same time all count", func(t *testing.T) { usageConcurrent(t, h) })
 	t.Run("totals by model and source", func(t *testing.T) { usageByKey(t, h) })
+	t.Run("models that switch", func(t *testing.T) { usageSwitch(t, h) })
 	t.Run("totals by day", func(t *testing.T) { usageByDay(t, h) })
 	t.Run("top sessions", func(t *testing.T) { usageTop(t, h) })
 }
@@ -239,4 +240,46 @@ func usageTop(t *testing.T, h *harness) {
 	if a, b := len(top(0)), len(top(-1)); a != 20 || b != 25 {
 		t.Errorf("%d by default, %d without a limit", a, b)
 	}
+}
+
+func usageSwitch(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	spend := func(model string, input int64, absolute bool) {
+		t.Helper()
+		noError(t, db.UpdateUsage(t.Context(), "a", sessiondb.UsageUpdate{
+			Model: &model, Tokens: sessiondb.Tokens{Input: input}, EstimatedCostUSD: ptr(float64(input)), Absolute: absolute,
+		}))
+	}
+	check := func(want map[string]int64) {
+		t.Helper()
+		got, cost := map[string]int64{}, 0.0
+		for _, r := range must[[]sessiondb.UsageRow](t)(db.UsageByModel(t.Context(), sessiondb.UsageFilter{})) {
+			got[r.Key] = r.Tokens.Input
+			if float64(r.Tokens.Input) != *r.EstimatedCostUSD || r.Sessions != 1 {
+				t.Errorf("%s: %d tokens, cost %v, %d sessions", r.Key, r.Tokens.Input, *r.EstimatedCostUSD, r.Sessions)
+			}
+			cost += *r.EstimatedCostUSD
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("want (-), got (+):\n%s", d)
+		}
+		if s := must[sessiondb.Session](t)(db.Session(t.Context(), "a")); *s.Billing.EstimatedCostUSD != cost {
+			t.Errorf("the session cost %v, its models %v", *s.Billing.EstimatedCostUSD, cost)
+		}
+	}
+	spend("small", 1000, false)
+	spend("large", 500, false)
+	check(map[string]int64{"small": 1000, "large": 500})
+	noError(t, db.SetModel(t.Context(), "a", "large"))
+	check(map[string]int64{"small": 1000, "large": 500})
+	spend("large", 200, false)
+	spend("small", 2000, true) // 300 more in all
+	check(map[string]int64{"small": 1300, "large": 700})
+	noError(t, db.SetModel(t.Context(), "a", "small"))
+	spend("small", 1, false)
+	check(map[string]int64{"small": 1301, "large": 700})
+
+	must[sessiondb.DeleteReport](t)(db.DeleteSession(t.Context(), "a", sessiondb.DeleteOptions{}))
+	spend("large", 3, false)
+	check(map[string]int64{"large": 3})
 }
