@@ -1,0 +1,229 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/api"
+)
+
+// give asks and returns the answer as JSON.
+func give(t *testing.T, db *sessiondb.DB, method string, args any) string {
+	t.Helper()
+	got, err := ask(t.Context(), db, method, args)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, jsonOf(args), err)
+	}
+	return string(got)
+}
+
+// exchange is a call and its answer. An answer that begins with "..."
+// need only end so, one that ends with it need only begin so.
+type exchange struct {
+	method string
+	args   any
+	want   string
+}
+
+func run(t *testing.T, db *sessiondb.DB, exchanges []exchange) {
+	t.Helper()
+	for _, x := range exchanges {
+		got := give(t, db, x.method, x.args)
+		ok := got == x.want
+		if end, cut := strings.CutPrefix(x.want, "..."); cut {
+			ok = strings.HasSuffix(got, end)
+		} else if begin, cut := strings.CutSuffix(x.want, "..."); cut {
+			ok = strings.HasPrefix(got, begin)
+		}
+		if !ok {
+			t.Errorf("%s %s\n got %s\nwant %s", x.method, jsonOf(x.args), got, x.want)
+		}
+	}
+}
+
+func TestSessionMethods(t *testing.T) {
+	run(t, newStore(t), []exchange{
+		{"create_session", object{"session_id": "a", "source": "cli", "model": "m", "model_config": object{"k": 1}}, `"a"`},
+		{"create_session", object{"session_id": "a", "source": "cli"}, `"a"`},
+		{"ensure_session", object{"session_id": "a", "source": "telegram"}, `"a"`},
+		{"ensure_session", object{"session_id": "b"}, `"b"`},
+		{"update_system_prompt", object{"session_id": "a", "text": "be brief"}, `null`},
+		{"update_token_counts", object{"id": "a", "input": 5, "output_tokens": 2, "model": "other", "estimated_cost_usd": 0.5, "api_call_count": 1}, `null`},
+		{"set_model", []any{"b", "n"}, `null`},
+		{"end_session", []any{"a", "first"}, `null`},
+		{"end_session", []any{"a", "second"}, `null`},
+		{"get_session", []any{"a"}, `{"id":"a","source":"cli","user_id":null,"model":"m","model_config":{"k":1},"system_prompt":"be brief",` +
+			`"parent_session_id":null,"started_at":1778000000,"ended_at":1778000000,"end_reason":"first","message_count":0,"tool_call_count":0,` +
+			`"input_tokens":5,"output_tokens":2,"cache_read_tokens":0,"cache_write_tokens":0,"reasoning_tokens":0,` +
+			`"billing_provider":null,"billing_base_url":null,"billing_mode":null,"estimated_cost_usd":0.5,"actual_cost_usd":null,` +
+			`"cost_status":null,"cost_source":null,"pricing_version":null,"title":null,"api_call_count":1,` +
+			`"handoff_state":null,"handoff_platform":null,"handoff_error":null}`},
+		{"reopen_session", []any{"a"}, `null`},
+		{"find_session", []any{"b"}, `{"id":"b","source":"unknown","user_id":null,"model":"n",...`},
+		{"session_count", object{"source": "cli"}, `1`},
+		{"message_count", nil, `0`},
+		{"usage_by_model", nil, `[{"key":"m","sessions":1,"input_tokens":5,"output_tokens":2,...`},
+		{"usage_by_source", object{"source": "unknown"}, `[{"key":"unknown","sessions":1,...`},
+		{"usage_by_day", object{"before": 1}, `[]`},
+		{"top_sessions", object{"limit": 1}, `[{"id":"a",...`},
+		{"get_meta", []any{"k"}, `null`},
+		{"set_meta", []any{"k", ""}, `null`},
+		{"get_meta", []any{"k"}, `""`},
+		{"info", nil, `{"read_only":false,"schema_version":11}`},
+	})
+}
+
+func TestHandoffMethods(t *testing.T) {
+	run(t, prepared(t), []exchange{
+		{"get_handoff_state", []any{"s1"}, `{"state":null,"platform":null,"error":null}`},
+		{"request_handoff", []any{"s1", "slack"}, `true`},
+		{"request_handoff", []any{"s1", "slack"}, `false`},
+		{"list_pending_handoffs", nil, `[{"id":"s1",...`},
+		{"claim_handoff", []any{"s1"}, `true`},
+		{"claim_handoff", []any{"s1"}, `false`},
+		{"fail_handoff", []any{"s1", strings.Repeat("é", 600)}, `null`},
+		{"get_handoff_state", []any{"s1"}, `{"state":"failed","platform":"slack","error":"` + strings.Repeat("é", 500) + `"}`},
+		{"list_pending_handoffs", nil, `[]`},
+		{"request_handoff", []any{"s1", "slack"}, `true`},
+		{"complete_handoff", []any{"s1"}, `null`},
+		{"get_handoff_state", []any{"s1"}, `{"state":"completed","platform":"slack","error":null}`},
+	})
+}
+
+func TestTitleAndLineageMethods(t *testing.T) {
+	run(t, prepared(t), []exchange{
+		{"get_session_title", []any{"s1"}, `"plan"`},
+		{"get_session_title", []any{"s2"}, `null`},
+		{"set_auto_title", []any{"s2", "plan"}, `"plan #2"`},
+		{"set_session_title", []any{"nope", "x"}, `false`},
+		{"set_session_title", []any{"other", "x"}, `true`},
+		{"set_session_title", object{"session_id": "other", "title": nil}, `true`},
+		{"get_session_title", []any{"other"}, `null`},
+		{"get_session_by_title", []any{"plan"}, `{"id":"s1",...`},
+		{"resolve_session_by_title", []any{"plan"}, `"s2"`},
+		{"get_next_title_in_lineage", []any{"plan #2"}, `"plan #3"`},
+		{"sanitize_title", []any{" a\tb "}, `"a b"`},
+		{"sanitize_title", []any{nil}, `null`},
+		{"end_session", []any{"s1", "compression"}, `null`},
+		{"create_session", object{"session_id": "s3", "source": "cli", "parent_session_id": "s1"}, `"s3"`},
+		{"append_message", []any{"s3", "user", "on we go"}, `2`},
+		{"get_compression_tip", []any{"s1"}, `"s3"`},
+		{"resolve_resume_session_id", []any{"s1"}, `"s3"`},
+		{"get_ancestors", []any{"s3"}, `[{"id":"s1",...`},
+		{"get_descendants", []any{"s1"}, `..."kind":"continuation","depth":1}]`},
+		{"get_lineage", []any{"s3"}, `[{"id":"s1",...`},
+		{"get_lineage", []any{"s3"}, `..."kind":"continuation","depth":1}]`},
+		{"list_sessions_rich", object{"source": "cli", "offset": 1, "order_by_last_active": true}, `..."preview":"on we go","last_active":1778000000,"_lineage_root_id":"s1"}]`},
+		{"list_sessions_rich", object{"limit": 0}, `[]`},
+		{"search_sessions", object{"limit": 0}, `[]`},
+		{"search_sessions", object{"source": "telegram"}, `[{"id":"other",...`},
+	})
+}
+
+func TestMessageMethods(t *testing.T) {
+	db := prepared(t)
+	parts := []object{{"type": "text", "text": "look"}, {"type": "image_url", "image_url": object{"url": "data:x"}}}
+	run(t, db, []exchange{
+		{"append_message", object{"session_id": "s1", "role": "assistant", "content": nil, "reasoning_content": "", "tool_calls": []object{{"id": "1"}, {"id": "2"}}}, `2`},
+		{"append_message", object{"session_id": "s1", "role": "user", "content": parts, "timestamp": 1777000000.25}, `3`},
+		{"append_messages", object{"session_id": "s1", "messages": []object{{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}}}, `[4,5]`},
+		{"get_messages_around", object{"session_id": "s1", "message_id": 3, "window": 1}, `{"window":[{"id":2,...`},
+		{"get_messages_around", object{"session_id": "s2", "message_id": 3}, `{"window":[],"messages_before":0,"messages_after":0}`},
+		{"get_anchored_view", object{"session_id": "s1", "message_id": 3, "window": 0, "bookend": 1, "keep_roles": nil}, `{"window":[{"id":3,...`},
+		{"get_messages_as_conversation", []any{"s1"}, `[{"role":"user","content":"hello"},{"role":"assistant","content":null,"tool_calls":[{"id":"1"},{"id":"2"}],"reasoning_content":""},` +
+			`{"role":"user","content":[{"text":"look","type":"text"},{"image_url":{"url":"data:x"},"type":"image_url"}]},{"role":"user","content":"x"},{"role":"assistant","content":"y"}]`},
+		{"get_session", []any{"s1"}, `{"id":"s1",...`},
+		{"clear_messages", []any{"s1"}, `null`},
+		{"get_messages", []any{"s1"}, `[]`},
+		{"get_messages", []any{"nope"}, `[]`},
+	})
+}
+
+// What get_messages returns can be handed to replace_messages, and stays.
+func TestMessagesComeBack(t *testing.T) {
+	db := prepared(t)
+	for i := range 3 {
+		give(t, db, "append_message", object{"session_id": "s1", "role": "assistant", "content": fmt.Sprint("answer ", i), "timestamp": 1777000000.123456, "reasoning": "r"})
+	}
+	before := give(t, db, "get_messages", []any{"s1"})
+	give(t, db, "replace_messages", object{"session_id": "s1", "messages": json.RawMessage(before)})
+	if after := give(t, db, "get_messages", []any{"s1"}); after != before {
+		t.Errorf("got  %s\nwant %s", after, before)
+	}
+}
+
+func TestBrokenText(t *testing.T) {
+	db := prepared(t)
+	m, _ := api.Lookup("append_message")
+	c, err := m.Bind(json.RawMessage(`{"session_id":"s2","role":"user","content":"a\ud800b","reasoning":"` + "\xff" + `"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Do(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	if got := give(t, db, "get_messages", []any{"s2"}); !strings.Contains(got, `"content":"a�b"`) || !strings.Contains(got, `"reasoning":"�"`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestDeleteMethods(t *testing.T) {
+	run(t, prepared(t), []exchange{
+		{"delete_session", object{"session_id": "s1", "dry_run": true, "report": true},
+			`{"deleted":1,"sessions":["s1"],"messages":1,"orphaned":[],"files":[],"file_errors":[],"skipped_open":0}`},
+		{"delete_session", []any{"s1"}, `true`},
+		{"delete_session", []any{"s1"}, `false`},
+		{"prune_sessions", object{"older_than_days": 0.5}, `{"deleted":0,"sessions":[],"messages":0,"orphaned":[],"files":[],"file_errors":[],"skipped_open":0}`},
+		{"prune_empty_ghost_sessions", nil, `0`},
+		{"finalize_orphaned_compression_sessions", nil, `0`},
+		{"vacuum", nil, `null`},
+		{"maybe_auto_prune_and_vacuum", nil, `{"skipped":false,"pruned":0,"vacuumed":false,"error":null}`},
+		{"maybe_auto_prune_and_vacuum", nil, `{"skipped":true,"pruned":0,"vacuumed":false,"error":null}`},
+	})
+}
+
+// An export goes into another store and comes out as it went in.
+func TestExportAndImport(t *testing.T) {
+	db := prepared(t)
+	all := give(t, db, "export_all", nil)
+	var sessions []json.RawMessage
+	if err := json.Unmarshal([]byte(all), &sessions); err != nil {
+		t.Fatal(err)
+	}
+	other := newStore(t)
+	run(t, other, []exchange{
+		{"import_sessions", object{"sessions": sessions, "dry_run": true}, `{"imported":3,"messages":1...`},
+		{"session_count", nil, `0`},
+		{"import_sessions", object{"sessions": sessions}, `{"imported":3,"messages":1...`},
+		{"import_sessions", object{"sessions": sessions[:1]}, `{"imported":0,"messages":0,"skipped":[{"line":1,...`},
+		{"export_all", nil, all},
+		{"export_all", object{"session_ids": []string{"other"}}, `[{"id":"other",...`},
+	})
+	if one := give(t, other, "export_session", []any{"s1"}); one != give(t, db, "export_session", []any{"s1"}) {
+		t.Errorf("got %s", one)
+	}
+}
+
+// A null stands for the default in every parameter that has one.
+func TestNullIsTheDefault(t *testing.T) {
+	db := prepared(t)
+	for _, m := range api.Methods {
+		if m.Access.Writes() || slices.ContainsFunc(m.Params, func(p api.Param) bool { return p.Required }) {
+			continue
+		}
+		if strings.HasPrefix(m.Name, "search_") && m.Name != "search_sessions" {
+			continue
+		}
+		nulls := object{}
+		for _, p := range m.Params {
+			nulls[p.Name] = nil
+		}
+		if with, without := give(t, db, m.Name, nulls), give(t, db, m.Name, nil); with != without {
+			t.Errorf("%s: %s with nulls, %s without", m.Name, with, without)
+		}
+	}
+}
