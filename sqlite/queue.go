@@ -21,7 +21,8 @@ const queueWait = 2 * time.Second
 // waits for it holding doorLock, and the others wait for doorLock. So who has
 // just had a turn finds the door shut and gets behind the next one.
 type queue struct {
-	file *os.File // nil where there can be no queue
+	file     *os.File      // nil where there can be no queue
+	patience time.Duration // queueWait, but in tests
 
 	mu     sync.Mutex
 	helper *helper // is waiting in line, nil when there is none
@@ -57,7 +58,7 @@ func openQueue(path string) *queue {
 	if isNew {
 		_ = f.Chmod(0o600)
 	}
-	return &queue{file: f}
+	return &queue{file: f, patience: queueWait}
 }
 
 // usable says whether there is a file.
@@ -75,7 +76,7 @@ func (q *queue) acquire(ctx context.Context) (release func(), err error) {
 		}
 		return func() {}, nil
 	}
-	t := time.NewTimer(queueWait)
+	t := time.NewTimer(q.patience)
 	defer t.Stop()
 	overdue := false
 	select {
