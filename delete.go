@@ -32,13 +32,16 @@ type DeleteReport struct {
 	FileErrors []string
 	// SkippedOpen counts sessions that are old enough but never ended.
 	SkippedOpen int64
+	// Referenced are the first sessions of conversations that stay because rows
+	// of other programs refer to them. A dry run does not tell.
+	Referenced []string
 }
 
 // DeleteSession deletes a conversation: the whole compression chain the
 // session belongs to, which a list shows as one, in one transaction. Branches
-// and delegates are orphaned, never deleted. Unknown is [ErrNotFound]. Files
-// are removed after the rows are gone; one that can't be is no error, but
-// reported.
+// and delegates are orphaned, never deleted. Unknown is [ErrNotFound]; one that
+// rows of another program refer to is [ErrReferenced]. Files are removed after
+// the rows are gone; one that can't be is no error, but reported.
 func (db *DB) DeleteSession(ctx context.Context, id string, o DeleteOptions) (r DeleteReport, err error) {
 	defer wrap(&err, "delete session %s", id)
 	s := db.newSweep(ctx, o, &r)

@@ -31,6 +31,9 @@ var (
 	ErrTitleTaken = errors.New("title is taken")
 	// ErrTitleInvalid means that a title is too long.
 	ErrTitleInvalid = errors.New("title is invalid")
+	// ErrReferenced means that rows which another program keeps in the database
+	// point at what was to be deleted. Nothing was deleted.
+	ErrReferenced = errors.New("rows of another program refer to it")
 	// ErrInvalid means that an argument can't be used.
 	ErrInvalid = errors.New("invalid argument")
 	// ErrBusy means that others held the write lock for as long as the retry

@@ -24,16 +24,11 @@ func (db *DB) PruneEmptyGhosts(ctx context.Context, o DeleteOptions) (r DeleteRe
 	}
 	s := db.newSweep(ctx, o, &r)
 	defer s.close()
-	for done := 0; done < len(ghosts); {
-		batch := ghosts[done:min(done+pruneConversations, len(ghosts))]
-		err := s.take(ctx, func(q engine.Queryer) ([]string, error) { return db.stillGhosts(ctx, q, batch) })
-		if err != nil {
-			return r, err
-		}
-		done += len(batch)
-		s.progress(done, len(ghosts))
-	}
-	return r, nil
+	err = s.run(ctx, ghosts, func(q engine.Queryer, ids []string) (choice, error) {
+		still, err := db.stillGhosts(ctx, q, ids)
+		return choice{ids: still, looked: len(ids)}, err
+	})
+	return r, err
 }
 
 const ghostSQL = `SELECT c.id FROM sessions c WHERE c.source = 'tui' AND c.title IS NULL AND c.ended_at IS NOT NULL

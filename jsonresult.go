@@ -69,7 +69,8 @@ func (r DeleteReport) MarshalJSON() ([]byte, error) {
 	b = appendTexts(b, "orphaned", r.Orphaned)
 	b = appendTexts(b, "files", r.Files)
 	b = appendTexts(b, "file_errors", r.FileErrors)
-	return object(appendCount(b, "skipped_open", r.SkippedOpen)), nil
+	b = appendCount(b, "skipped_open", r.SkippedOpen)
+	return object(appendTexts(b, "referenced", r.Referenced)), nil
 }
 
 // MarshalJSON gives "skipped", "pruned", "vacuumed" and "error", which is null

@@ -3,6 +3,7 @@ package sessiondb
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -35,8 +36,9 @@ const (
 // orphaned when their parent goes.
 //
 // It works oldest first in short transactions, each of which judges again what
-// it deletes. An error, or the end of ctx, stops it in between: the report then
-// tells what was deleted until then.
+// it deletes. What rows of another program refer to stays and is reported. An
+// error, or the end of ctx, stops it in between: the report then tells what was
+// deleted until then.
 func (db *DB) Prune(ctx context.Context, f PruneFilter, o DeleteOptions) (r DeleteReport, err error) {
 	defer wrap(&err, "prune")
 	if f.OlderThan < 0 {
@@ -50,15 +52,10 @@ func (db *DB) Prune(ctx context.Context, f PruneFilter, o DeleteOptions) (r Dele
 	}
 	s := db.newSweep(ctx, o, &r)
 	defer s.close()
-	for done := 0; done < len(roots); {
-		n, err := s.prune(ctx, roots[done:], cutoff)
-		if err != nil {
-			return r, err
-		}
-		done += n
-		s.progress(done, len(roots))
-	}
-	return r, nil
+	err = s.run(ctx, roots, func(q engine.Queryer, roots []string) (choice, error) {
+		return db.judge(ctx, q, roots, cutoff)
+	})
+	return r, err
 }
 
 // sweep is a deletion in several transactions.
@@ -84,10 +81,47 @@ func (s *sweep) close() {
 	s.report.Orphaned = slices.DeleteFunc(s.report.Orphaned, func(id string) bool { return s.deleted[id] })
 }
 
-func (s *sweep) progress(done, total int) {
-	if s.o.Progress != nil {
-		s.o.Progress(int64(done), int64(total))
+// choice is what goes of the conversations that one transaction looks at.
+type choice struct {
+	ids    []string
+	looked int   // how many of them it got to
+	open   int64 // sessions that never ended and so keep theirs
+}
+
+// run deletes what choose makes of roots, part by part.
+func (s *sweep) run(ctx context.Context, roots []string, choose func(engine.Queryer, []string) (choice, error)) error {
+	for done := 0; done < len(roots); {
+		n, err := s.part(ctx, roots[done:min(done+pruneConversations, len(roots))], choose)
+		if err != nil {
+			return err
+		}
+		if done += n; s.o.Progress != nil {
+			s.o.Progress(int64(done), int64(len(roots)))
+		}
 	}
+	return nil
+}
+
+// part deletes in one transaction and returns how many roots are done. Where
+// another program's rows forbid it, fewer are tried, until it is clear which
+// one has to stay.
+func (s *sweep) part(ctx context.Context, roots []string, choose func(engine.Queryer, []string) (choice, error)) (int, error) {
+	var c choice
+	err := s.take(ctx, func(q engine.Queryer) (_ []string, err error) {
+		c, err = choose(q, roots)
+		return c.ids, err
+	})
+	switch {
+	case err == nil:
+		s.report.SkippedOpen += c.open
+		return c.looked, nil
+	case !errors.Is(err, ErrReferenced):
+		return 0, err
+	case len(roots) == 1:
+		s.report.Referenced = append(s.report.Referenced, roots[0])
+		return 1, nil
+	}
+	return s.part(ctx, roots[:len(roots)/2], choose)
 }
 
 // take deletes in one transaction what choose returns, and then the files.
@@ -105,20 +139,6 @@ func (s *sweep) take(ctx context.Context, choose func(engine.Queryer) ([]string,
 	s.report.Files = append(s.report.Files, names...)
 	s.report.FileErrors = append(s.report.FileErrors, problems...)
 	return nil
-}
-
-// prune deletes the first of roots that are still old and returns how many it
-// looked at.
-func (s *sweep) prune(ctx context.Context, roots []string, cutoff float64) (looked int, err error) {
-	var open int64
-	err = s.take(ctx, func(q engine.Queryer) (ids []string, err error) {
-		ids, looked, open, err = s.db.judge(ctx, q, roots[:min(len(roots), pruneConversations)], cutoff)
-		return ids, err
-	})
-	if err == nil {
-		s.report.SkippedOpen += open
-	}
-	return looked, err
 }
 
 // oldConversations returns the first sessions of the chains without activity
@@ -153,13 +173,11 @@ func (db *DB) oldConversations(ctx context.Context, cutoff float64, source strin
 	return roots, err
 }
 
-// judge returns the sessions of the chains that may go, until a transaction has
-// enough; how many chains it looked at; and how many sessions keep an old chain
-// because they never ended.
-func (db *DB) judge(ctx context.Context, q engine.Queryer, roots []string, cutoff float64) (ids []string, looked int, open int64, err error) {
+// judge says which chains may go, until a transaction has enough.
+func (db *DB) judge(ctx context.Context, q engine.Queryer, roots []string, cutoff float64) (c choice, err error) {
 	nodes, err := continuations(ctx, q, db.latest(), roots...)
 	if err != nil {
-		return nil, 0, 0, err
+		return c, err
 	}
 	chains := byRoot(nodes)
 	var messages int64
@@ -167,24 +185,24 @@ func (db *DB) judge(ctx context.Context, q engine.Queryer, roots []string, cutof
 		chain := chains[root]
 		old, n, err := db.isOld(ctx, q, chain, cutoff)
 		if err != nil {
-			return nil, 0, 0, err
+			return c, err
 		}
-		if messages += n; old && looked > 0 && messages > pruneMessages {
+		if messages += n; old && c.looked > 0 && messages > pruneMessages {
 			break
 		}
-		looked++
+		c.looked++
 		if !old {
 			continue
 		}
 		if path := tipPath(root, chain); !path[len(path)-1].ended {
-			open += countOpen(chain)
+			c.open += countOpen(chain)
 			continue
 		}
-		for _, c := range chain {
-			ids = append(ids, c.id)
+		for _, n := range chain {
+			c.ids = append(c.ids, n.id)
 		}
 	}
-	return ids, looked, open, nil
+	return c, nil
 }
 
 func countOpen(chain []chainNode) (n int64) {

@@ -50,6 +50,10 @@ func mapError(ctx context.Context, err error) error {
 		return named(sessiondb.ErrNotStore, err)
 	case lib.SQLITE_READONLY:
 		return named(sessiondb.ErrReadOnly, err)
+	case lib.SQLITE_CONSTRAINT:
+		if extendedCode(err) == lib.SQLITE_CONSTRAINT_FOREIGNKEY {
+			return named(sessiondb.ErrReferenced, err)
+		}
 	case lib.SQLITE_INTERRUPT:
 		if ctx.Err() != nil {
 			return ctx.Err()

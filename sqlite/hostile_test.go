@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"io"
 	"path/filepath"
 	"slices"
@@ -156,6 +157,27 @@ func TestPruneOddTimes(t *testing.T) {
 		if err != nil || !slices.Contains(r.Sessions, "good") || slices.Contains(r.Sessions, "victim") != pruned {
 			t.Errorf("after %s: pruned %q, %v", statement, r.Sessions, err)
 		}
+	}
+}
+
+// TestReferenced prunes and deletes where another program's table refers to
+// sessions.
+func TestReferenced(t *testing.T) {
+	db := spoil(t, `CREATE TABLE plugin_notes (session_id TEXT REFERENCES sessions(id), note TEXT);
+INSERT INTO plugin_notes VALUES ('victim', 'keep');
+UPDATE sessions SET ended_at = started_at`)
+	if _, err := db.DeleteSession(t.Context(), "victim", sessiondb.DeleteOptions{}); !errors.Is(err, sessiondb.ErrReferenced) {
+		t.Errorf("delete: %v", err)
+	}
+	now = now.AddDate(0, 0, 100)
+	defer func() { now = now.AddDate(0, 0, -100) }()
+	r, err := db.Prune(t.Context(), sessiondb.PruneFilter{}, sessiondb.DeleteOptions{})
+	slices.Sort(r.Sessions)
+	if err != nil || !slices.Equal(r.Sessions, []string{"good", "x", "y"}) || !slices.Equal(r.Referenced, []string{"victim"}) {
+		t.Errorf("prune: %+v, %v", r, err)
+	}
+	if n, err := db.MessageCount(t.Context(), "victim"); n != 1 || err != nil {
+		t.Errorf("%d messages, %v", n, err)
 	}
 }
 

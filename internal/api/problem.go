@@ -39,6 +39,7 @@ var problems = []struct {
 	{sessiondb.ErrAmbiguous, "ambiguous", -32002},
 	{sessiondb.ErrExists, "exists", -32003},
 	{sessiondb.ErrTitleTaken, "title_taken", -32004},
+	{sessiondb.ErrReferenced, "referenced", -32006},
 	{sessiondb.ErrTitleInvalid, "title_invalid", -32005},
 	{sessiondb.ErrBusy, "busy", -32010},
 	{sessiondb.ErrFull, "full", -32011},

@@ -8,7 +8,7 @@ import (
 	"github.com/sessiondb-go/sessiondb"
 )
 
-const deleted = "the counts deleted, messages, skipped_open; the lists sessions, orphaned, files, file_errors"
+const deleted = "the counts deleted, messages, skipped_open; the lists sessions, orphaned, files, file_errors, referenced"
 
 var pruneMethods = []*Method{
 	method(WritesStore, "prune_sessions", "Deletes ended conversations whose last activity is long ago.", deleted, pruneSessions),

@@ -116,6 +116,9 @@ func (a *app) deleted(did string, r sessiondb.DeleteReport) error {
 	for _, f := range r.FileErrors {
 		a.note("could not remove %s", f)
 	}
+	for _, id := range r.Referenced {
+		a.note("%s stays: rows of another program in this store refer to it", term.Line(id))
+	}
 	if r.SkippedOpen > 0 {
 		a.note("%s sessions are old enough but never ended, and stay", term.Grouped(r.SkippedOpen))
 	}

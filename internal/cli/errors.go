@@ -49,6 +49,7 @@ var outcomes = []struct {
 	{sessiondb.ErrFull, exitFailed, "nothing was written; free some space and try again"},
 	{sessiondb.ErrReplaced, exitFailed, "nothing was written; run the command again to use the file that is there now"},
 	{sessiondb.ErrReadOnly, exitFailed, "nothing was written; check the permissions of the file and its folder"},
+	{sessiondb.ErrReferenced, exitFailed, "nothing was deleted; remove what the other program keeps about this session first"},
 	{sessiondb.ErrExists, exitFailed, "use another id"},
 	{sessiondb.ErrInvalid, exitUsage, "see --help"},
 	{fs.ErrPermission, exitFailed, "check the permissions of the file and its folder"},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -77,9 +78,9 @@ func (a *app) prune(ctx context.Context, f sessiondb.PruneFilter, c consent, fil
 	}
 	return a.write(ctx, func(db *sessiondb.DB) error {
 		done, err := db.Prune(ctx, f, o)
-		if err != nil {
+		if err != nil && len(done.Sessions) == 0 {
 			return err
 		}
-		return a.deleted("deleted", done)
+		return errors.Join(err, a.deleted("deleted", done))
 	})
 }
