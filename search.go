@@ -2,7 +2,11 @@ package sessiondb
 
 import (
 	"context"
+	"strings"
 	"time"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/searchql"
 )
 
 // SearchSort is the order of hits.
@@ -24,7 +28,7 @@ type SearchQuery struct {
 	// Substring finds the words of Text anywhere, inside other words too.
 	Substring bool
 
-	Sources         []string
+	Sources         []string // an empty list that is not nil finds nothing
 	ExcludeSources  []string
 	Roles           []string
 	Sessions        []string
@@ -89,4 +93,90 @@ type SearchHit struct {
 
 // Search finds messages. Nothing typed is an error; a query without a term
 // finds nothing and says so in its notices.
-func (db *DB) Search(ctx context.Context, s SearchQuery) (SearchResult, error) { panic("todo") }
+func (db *DB) Search(ctx context.Context, s SearchQuery) (out SearchResult, err error) {
+	defer wrap(&err, "search")
+	err = db.read(ctx, func(q engine.Queryer) error {
+		f := db.newFinder(ctx, q, s)
+		out, err = f.search()
+		return err
+	})
+	return out, err
+}
+
+// finder is one search being made.
+type finder struct {
+	ctx   context.Context
+	q     engine.Queryer
+	match func(context.Context, engine.Queryer, engine.Match) (engine.Matches, error)
+	s     SearchQuery
+	query searchql.Query
+	where where
+}
+
+func (db *DB) newFinder(ctx context.Context, q engine.Queryer, s SearchQuery) *finder {
+	query := searchql.Parse(s.Text, searchql.Options{Now: db.now(), Substring: s.Substring})
+	return &finder{ctx: ctx, q: q, match: db.engine.Match, s: s, query: query, where: searchWhere(s, query.Filters)}
+}
+
+// request is what the engine is asked for.
+func (f *finder) request() engine.Match {
+	m := engine.Match{Query: f.query, Where: f.where.sql(), Args: f.where.args}
+	switch SearchSort(strings.ToLower(strings.TrimSpace(string(f.s.Sort)))) {
+	case Newest:
+		m.Order = engine.Newest
+	case Oldest:
+		m.Order = engine.Oldest
+	}
+	return m
+}
+
+func (f *finder) search() (SearchResult, error) {
+	out := SearchResult{Hits: []SearchHit{}, SearchReading: f.reading()}
+	if f.query.Root == nil {
+		return out, f.countInto(&out.Total)
+	}
+	m := f.request()
+	m.Limit, m.Offset = page(f.s.Limit, f.s.Offset)
+	found, err := f.match(f.ctx, f.q, m)
+	if err != nil {
+		return out, err
+	}
+	out.Notices = append(out.Notices, found.Notices...)
+	if out.Hits, err = f.load(found.Hits); err != nil {
+		return out, err
+	}
+	if err := f.countInto(&out.Total); err != nil {
+		return out, err
+	}
+	if len(out.Hits) == 0 && m.Offset == 0 {
+		out.Suggestions, err = f.suggest()
+	}
+	return out, err
+}
+
+func (f *finder) reading() SearchReading {
+	return SearchReading{Understood: f.query.String(), Notices: f.query.Notices}
+}
+
+// countInto counts all hits, if that was asked for.
+func (f *finder) countInto(total **int64) error {
+	if !f.s.CountTotal {
+		return nil
+	}
+	counts, err := f.count(f.query, f.where)
+	var n int64
+	for _, c := range counts {
+		n += c
+	}
+	*total = &n
+	return err
+}
+
+// count returns the number of hits by session.
+func (f *finder) count(query searchql.Query, w where) (map[string]int64, error) {
+	if query.Root == nil {
+		return nil, nil
+	}
+	found, err := f.match(f.ctx, f.q, engine.Match{Query: query, Where: w.sql(), Args: w.args, Count: true})
+	return found.Counts, err
+}

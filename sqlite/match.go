@@ -2,10 +2,229 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 
+	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
-func (s *store) Match(ctx context.Context, q engine.Queryer, m engine.Match) ([]engine.Hit, error) {
-	panic("todo")
+// Match implements [engine.Engine]. What an index cannot answer, because it is
+// missing or damaged, is looked for in the messages themselves.
+func (s *store) Match(ctx context.Context, q engine.Queryer, m engine.Match) (engine.Matches, error) {
+	var out engine.Matches
+	if m.Query.Root == nil {
+		return out, nil
+	}
+	ix, err := s.textIndexes(ctx, q)
+	if err != nil {
+		return out, err
+	}
+	for {
+		var hits []engine.Hit
+		run := &matching{ctx: ctx, q: q, m: m, store: s, indexes: ix}
+		run.each = func(h engine.Hit) bool {
+			if m.Each != nil {
+				return m.Each(h)
+			}
+			hits = append(hits, h)
+			return true
+		}
+		counts, delivered, err := run.run()
+		if err == nil {
+			return engine.Matches{Hits: hits, Counts: counts, Notices: ix.notices()}, nil
+		}
+		if ctx.Err() != nil || !ix.used() || m.Each != nil && delivered || errors.Is(err, sessiondb.ErrClosed) {
+			return out, err
+		}
+		ix.giveUp()
+	}
+}
+
+// matching is one search being run.
+type matching struct {
+	ctx       context.Context
+	q         engine.Queryer
+	m         engine.Match
+	store     *store
+	indexes   *textIndexes
+	each      func(engine.Hit) bool
+	delivered bool
+	skipped   int // hits passed over, of Offset
+	taken     int // hits delivered, of Limit
+	done      bool
+}
+
+// run delivers the hits, or counts them.
+func (r *matching) run() (counts map[string]int64, delivered bool, err error) {
+	p, err := r.plan()
+	if err != nil {
+		return nil, false, err
+	}
+	switch {
+	case r.m.Count:
+		counts, err = r.count(p)
+	case r.m.Order != engine.ByRank:
+		err = r.byTime(p)
+	default:
+		err = r.byRank(p)
+	}
+	return counts, r.delivered, err
+}
+
+// deliver passes a hit on unless it stands before the page; false after it.
+func (r *matching) deliver(h engine.Hit) bool {
+	if r.skipped < r.m.Offset {
+		r.skipped++
+		return true
+	}
+	if r.m.Limit > 0 && r.taken >= r.m.Limit {
+		r.done = true
+		return false
+	}
+	r.taken++
+	r.delivered = true
+	if !r.each(h) || r.m.Limit > 0 && r.taken == r.m.Limit {
+		r.done = true
+	}
+	return !r.done
+}
+
+// stream delivers the rows (id, session_id, rank) of a query.
+func (r *matching) stream(query string, args ...any) error {
+	rows, err := r.q.Query(r.ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var h engine.Hit
+		if err := rows.Scan(&h.MessageID, &h.SessionID, &h.Rank); err != nil {
+			return err
+		}
+		if !r.deliver(h) {
+			return nil
+		}
+	}
+	return rows.Err()
+}
+
+// where is the condition of the search, behind another one.
+func (r *matching) where() string {
+	if r.m.Where == "" {
+		return ""
+	}
+	return " AND (" + r.m.Where + ")"
+}
+
+// fromHits joins the messages and sessions of a set of ids, the set first.
+const fromHits = ` h CROSS JOIN messages m ON m.id = h.id CROSS JOIN sessions s ON s.id = m.session_id`
+
+func (r *matching) count(p *matchPlan) (map[string]int64, error) {
+	counts := map[string]int64{}
+	rows, err := r.q.Query(r.ctx, `SELECT m.session_id, COUNT(*) FROM (`+p.all.sql+`)`+fromHits+` WHERE 1`+r.where()+` GROUP BY m.session_id`,
+		join(p.all.args, r.m.Args)...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id string
+		var n int64
+		if err := rows.Scan(&id, &n); err != nil {
+			return nil, err
+		}
+		counts[id] = n
+	}
+	return counts, rows.Err()
+}
+
+// byRank delivers what one index answers alone, by its rank, and then what only
+// the rest of the plan finds, the newest first.
+func (r *matching) byRank(p *matchPlan) error {
+	if p.index == "" {
+		return r.stream(`WITH hits AS MATERIALIZED (`+p.all.sql+`)
+SELECT m.id, m.session_id, h.rank FROM (SELECT id, SUM(rank) AS rank FROM (`+p.ranks.sql+`) GROUP BY id)`+fromHits+
+			` WHERE 1`+r.where()+` ORDER BY h.rank, m.id DESC`, join(p.all.args, p.ranks.args, r.m.Args)...)
+	}
+	err := r.stream(`SELECT m.id, m.session_id, rank FROM `+p.index+` CROSS JOIN messages m ON m.id = `+p.index+`.rowid
+ CROSS JOIN sessions s ON s.id = m.session_id WHERE `+p.index+` MATCH ?`+r.where()+` ORDER BY rank`,
+		join([]any{p.expr}, r.m.Args)...)
+	if err != nil || r.done || !p.extra {
+		return err
+	}
+	if err := p.complete(); err != nil {
+		return err
+	}
+	return r.stream(`SELECT m.id, m.session_id, 0.0 FROM (`+p.all.sql+`)`+fromHits+`
+ WHERE h.id NOT IN (`+matchSQL(p.index)+`)`+r.where()+` ORDER BY m.id DESC`,
+		join(p.all.args, []any{p.expr}, r.m.Args)...)
+}
+
+// common is how many hits make it cheaper to walk all messages by time than to
+// look up the time of each hit.
+const common = 2000
+
+// byTime delivers by time; hits of one time by rank.
+func (r *matching) byTime(p *matchPlan) error {
+	if err := p.complete(); err != nil {
+		return err
+	}
+	dir := " DESC"
+	if r.m.Order == engine.Oldest {
+		dir = ""
+	}
+	many, err := r.moreThan(p.all, common)
+	if err != nil {
+		return err
+	}
+	query := `SELECT m.id, m.session_id, m.timestamp FROM (` + p.all.sql + `)` + fromHits + ` WHERE 1`
+	if many && r.store.activity.Load() {
+		query = `SELECT m.id, m.session_id, m.timestamp FROM messages m CROSS JOIN sessions s ON s.id = m.session_id
+ WHERE +m.id IN (` + p.all.sql + `)`
+	}
+	return r.ties(p, query+r.where()+` ORDER BY m.timestamp`+dir+`, m.id`, join(p.all.args, r.m.Args))
+}
+
+func (r *matching) moreThan(set fragment, n int) (bool, error) {
+	var found int
+	err := r.q.QueryRow(r.ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM (`+set.sql+`) LIMIT ?)`, join(set.args, []any{n + 1})...).Scan(&found)
+	return found > n, err
+}
+
+// ties delivers the rows (id, session_id, timestamp) of a query, those of one
+// time by rank.
+func (r *matching) ties(p *matchPlan, query string, args []any) error {
+	var group []engine.Hit
+	var at any
+	rows, err := r.q.Query(r.ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() && !r.done {
+		var h engine.Hit
+		var t any
+		if err := rows.Scan(&h.MessageID, &h.SessionID, &t); err != nil {
+			return err
+		}
+		if len(group) > 0 && t != at {
+			if err := r.deliverGroup(p, group); err != nil {
+				return err
+			}
+			group = group[:0]
+		}
+		group, at = append(group, h), t
+	}
+	if err := rows.Err(); err != nil || r.done {
+		return err
+	}
+	return r.deliverGroup(p, group)
+}
+
+func join(lists ...[]any) []any {
+	var out []any
+	for _, l := range lists {
+		out = append(out, l...)
+	}
+	return out
 }

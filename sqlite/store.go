@@ -36,6 +36,7 @@ type store struct {
 	views    []string // what every reader creates, for files of other schemas
 	refusal  error    // what Write returns, nil when it may write
 	activity atomic.Bool
+	chars    atomic.Pointer[knownChars]
 
 	// Owned by the writer's leader.
 	cookie          int64 // changes with the schema
@@ -246,6 +247,9 @@ func (s *store) dial(ctx context.Context, a access) (*conn, error) {
 // dress makes a connection one for reading.
 func (s *store) dress(ctx context.Context, c *conn) error {
 	if err := createViews(ctx, c, s.views); err != nil {
+		return err
+	}
+	if err := c.script(ctx, createVocabs); err != nil {
 		return err
 	}
 	return c.script(ctx, "PRAGMA query_only = 1")

@@ -9,7 +9,6 @@ package engine
 
 import (
 	"context"
-	"time"
 
 	"github.com/sessiondb-go/sessiondb/internal/searchql"
 )
@@ -50,7 +49,7 @@ type Engine interface {
 	// effect outside the transaction. An error from fn undoes what fn did.
 	Write(ctx context.Context, fn func(Execer) error) error
 	// Match finds messages within the snapshot q, which Read handed out.
-	Match(ctx context.Context, q Queryer, m Match) ([]Hit, error)
+	Match(ctx context.Context, q Queryer, m Match) (Matches, error)
 	// Compact merges index segments and gives free pages back.
 	Compact(ctx context.Context) error
 	// Check reports damage without changing anything.
@@ -76,19 +75,20 @@ type Info struct {
 // Match is a search over messages.
 type Match struct {
 	Query searchql.Query
-	Filter
+	// Where is a condition on a message m and its session s, with its
+	// parameters; empty is none. The filters of Query are part of it, so an
+	// engine need not look at those.
+	Where string
+	Args  []any
+
 	Order  Order
 	Limit  int // 0 means no limit
 	Offset int
-}
-
-// Filter narrows a search. Empty fields do not filter.
-type Filter struct {
-	Sources        []string
-	ExcludeSources []string
-	Roles          []string
-	Sessions       []string
-	After, Before  time.Time
+	// Each, if it is set, gets the hits one by one instead of Matches.Hits,
+	// until it returns false. It must not use the snapshot.
+	Each func(Hit) bool
+	// Count asks for the number of all hits, and for nothing else.
+	Count bool
 }
 
 // Order is how hits are sorted. Ties go by message id.
@@ -104,8 +104,17 @@ const (
 // Hit is one matching message.
 type Hit struct {
 	MessageID int64
+	SessionID string
 	Rank      float64 // lower is better
-	Snippet   string
+}
+
+// Matches is what a search found.
+type Matches struct {
+	Hits []Hit
+	// Counts is the number of hits by session; nil unless asked for.
+	Counts map[string]int64
+	// Notices tell what an index could not do.
+	Notices []string
 }
 
 // Finding is one thing Check noticed.

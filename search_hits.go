@@ -1,0 +1,163 @@
+package sessiondb
+
+import (
+	"strings"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/searchql"
+	"github.com/sessiondb-go/sessiondb/internal/text"
+)
+
+// maxBatch bounds the parameters of one query.
+const maxBatch = 500
+
+// load reads the messages and sessions of hits and what stands around them.
+func (f *finder) load(found []engine.Hit) ([]SearchHit, error) {
+	out := make([]SearchHit, 0, len(found))
+	for len(found) > 0 {
+		n := min(maxBatch, len(found))
+		hits, err := f.loadBatch(found[:n])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, hits...)
+		found = found[n:]
+	}
+	return out, nil
+}
+
+func (f *finder) loadBatch(found []engine.Hit) ([]SearchHit, error) {
+	ids := make([]any, len(found))
+	for i, h := range found {
+		ids[i] = h.MessageID
+	}
+	byID := map[int64]*SearchHit{}
+	if err := f.loadRows(byID, ids); err != nil {
+		return nil, err
+	}
+	if err := f.loadContext(byID, ids); err != nil {
+		return nil, err
+	}
+	out := make([]SearchHit, 0, len(found))
+	for _, h := range found {
+		if hit := byID[h.MessageID]; hit != nil {
+			out = append(out, *hit)
+		}
+	}
+	return out, nil
+}
+
+func (f *finder) loadRows(byID map[int64]*SearchHit, ids []any) error {
+	patterns := f.patterns()
+	var o odd
+	return eachRow(f.ctx, f.q, func(r engine.Rows) error {
+		h := &SearchHit{}
+		var content, calls string
+		err := r.Scan(&h.MessageID, textColumn{"", &h.SessionID, &o}, textColumn{"", &h.Role, &o}, textColumn{"", &content, &o},
+			nullTextColumn{"", &h.ToolName, &o}, textColumn{"", &calls, &o}, timeColumn{"", &h.Timestamp, &o},
+			textColumn{"", &h.Source, &o}, nullTextColumn{"", &h.Model, &o}, timeColumn{"", &h.SessionStarted, &o})
+		if err != nil {
+			return err
+		}
+		tool := ""
+		if h.ToolName != nil {
+			tool = *h.ToolName
+		}
+		h.Snippet = snippet(content, tool, calls, patterns)
+		byID[h.MessageID] = h
+		return nil
+	}, `SELECT m.id, m.session_id, m.role, m.content, m.tool_name, m.tool_calls, m.timestamp, s.source, s.model, s.started_at
+ FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id IN (`+placeholders(len(ids))+`)`, ids...)
+}
+
+// patterns are the terms to be marked.
+func (f *finder) patterns() (out []text.Pattern) {
+	for _, t := range f.query.Terms() {
+		out = append(out, text.Pattern{Text: t.Text, Fragment: t.Fragment, Prefix: t.Prefix,
+			Touching: func(r rune) bool { return searchql.Unspaced(r) || searchql.Emoji(r) }})
+	}
+	return out
+}
+
+func snippet(content, toolName, toolCalls string, patterns []text.Pattern) string {
+	s := text.Readable(content, toolName, toolCalls)
+	if strings.TrimSpace(s) == "" && strings.Contains(content, "{") {
+		return noText
+	}
+	return text.Snippet(s, patterns)
+}
+
+// noText stands for structured content that has no text.
+const noText = "[multimodal content]"
+
+// contextChars is how much of a neighbour is shown.
+const contextChars = 200
+
+// neighboursSQL finds the messages right before and right after each hit, in
+// its session. They most often have the next ids; where they have not, the
+// index of the session knows them.
+const neighboursSQL = `SELECT m.id, COALESCE(
+ (SELECT MAX(p.id) FROM messages p WHERE p.id < m.id AND p.id >= m.id - 16 AND p.session_id || '' = m.session_id),
+ (SELECT MAX(p.id) FROM messages p WHERE p.session_id = m.session_id AND +p.id < m.id), 0), COALESCE(
+ (SELECT MIN(n.id) FROM messages n WHERE n.id > m.id AND n.id <= m.id + 16 AND n.session_id || '' = m.session_id),
+ (SELECT MIN(n.id) FROM messages n WHERE n.session_id = m.session_id AND +n.id > m.id), 0)
+ FROM messages m WHERE m.id IN (`
+
+func (f *finder) loadContext(byID map[int64]*SearchHit, ids []any) error {
+	around := map[int64][3]int64{}
+	wanted := map[int64]bool{}
+	err := eachRow(f.ctx, f.q, func(r engine.Rows) error {
+		var id, before, after int64
+		err := r.Scan(&id, &before, &after)
+		around[id] = [3]int64{before, id, after}
+		for _, n := range around[id] {
+			wanted[n] = true
+		}
+		return err
+	}, neighboursSQL+placeholders(len(ids))+`)`, ids...)
+	if err != nil {
+		return err
+	}
+	messages, err := f.contextMessages(wanted)
+	for id, h := range byID {
+		for _, n := range around[id] {
+			if m, ok := messages[n]; ok {
+				h.Context = append(h.Context, m)
+			}
+		}
+	}
+	return err
+}
+
+func (f *finder) contextMessages(wanted map[int64]bool) (map[int64]ContextMessage, error) {
+	ids := make([]any, 0, len(wanted))
+	for id := range wanted {
+		ids = append(ids, id)
+	}
+	out := map[int64]ContextMessage{}
+	var o odd
+	err := eachRow(f.ctx, f.q, func(r engine.Rows) error {
+		var id int64
+		var m ContextMessage
+		var c Content
+		err := r.Scan(&id, textColumn{"", &m.Role, &o}, contentColumn{&c, &o})
+		m.Content = c.PlainText()
+		if m.Content == "" && len(c.Parts()) > len("[]") {
+			m.Content = noText
+		}
+		m.Content = cutChars(m.Content, contextChars)
+		out[id] = m
+		return err
+	}, `SELECT id, role, content FROM messages WHERE id IN (`+placeholders(len(ids))+`)`, ids...)
+	return out, err
+}
+
+// cutChars returns the first n characters.
+func cutChars(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}

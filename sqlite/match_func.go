@@ -1,0 +1,84 @@
+package sqlite
+
+import (
+	sqldriver "database/sql/driver"
+	"strings"
+
+	driver "modernc.org/sqlite"
+
+	"github.com/sessiondb-go/sessiondb/internal/searchql"
+	"github.com/sessiondb-go/sessiondb/internal/text"
+)
+
+// matchesCall tells whether a message m matches a term. It stands in queries
+// alone: no trigger or index of a file may need a function of ours.
+const matchesCall = `sessiondb_matches(?, m.content, m.tool_name, m.tool_calls)`
+
+func init() {
+	driver.MustRegisterDeterministicScalarFunction("sessiondb_matches", 4, func(_ *driver.FunctionContext, args []sqldriver.Value) (sqldriver.Value, error) {
+		p, structuredOnly := decodeTerm(columnText(args[0]))
+		return matchesMessage(p, structuredOnly, columnText(args[1]), columnText(args[2]), columnText(args[3])), nil
+	})
+}
+
+func columnText(v sqldriver.Value) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	}
+	return ""
+}
+
+// encodeTerm makes a parameter of a term: a letter for its kind, then its text.
+func encodeTerm(t *searchql.Term, structuredOnly bool) string {
+	kind := "w"
+	switch {
+	case t.Fragment && structuredOnly:
+		kind = "s"
+	case t.Fragment:
+		kind = "f"
+	case t.Prefix:
+		kind = "p"
+	}
+	return kind + t.Text
+}
+
+func decodeTerm(s string) (p text.Pattern, structuredOnly bool) {
+	p = text.Pattern{Text: s[1:], Touching: touches}
+	switch s[0] {
+	case 's':
+		p.Fragment, structuredOnly = true, true
+	case 'f':
+		p.Fragment = true
+	case 'p':
+		p.Prefix = true
+	}
+	return p, structuredOnly
+}
+
+// matchesMessage looks for a pattern in what a person would read of a message,
+// and in what is stored.
+func matchesMessage(p text.Pattern, structuredOnly bool, content, toolName, toolCalls string) int64 {
+	structured := strings.HasPrefix(content, "\x00json:")
+	if structuredOnly && !structured {
+		return 0
+	}
+	readable := text.Readable(content, toolName, toolCalls)
+	if found(p, readable) {
+		return 1
+	}
+	if raw := content + " " + toolName + " " + toolCalls; !structuredOnly && raw != readable && found(p, raw) {
+		return 1
+	}
+	return 0
+}
+
+func found(p text.Pattern, s string) bool {
+	var words []text.Token
+	if !p.Fragment {
+		words = text.Words(s)
+	}
+	return len(p.Find(s, words)) > 0
+}

@@ -1,0 +1,84 @@
+package sqlite
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+)
+
+// The full-text indexes.
+const (
+	wordIndex = "messages_fts"
+	gramIndex = "messages_fts_trigram"
+)
+
+// textIndex is what an index of a file can answer.
+type textIndex struct {
+	contentOnly bool // tools are not in it
+	noTools     bool // messages of the role tool are not in it
+	padded      bool // every text in it ends with spaces
+}
+
+// textIndexes are the indexes that a search may use.
+type textIndexes struct {
+	words, grams *textIndex
+	missing      bool
+	broken       bool
+}
+
+var externalContent = regexp.MustCompile(`[(,]\s*content\s*=`)
+
+// textIndexes looks at the indexes of the file. Newer and older programs
+// declared them in other ways.
+func (s *store) textIndexes(ctx context.Context, q engine.Queryer) (*textIndexes, error) {
+	rows, err := q.Query(ctx, `SELECT name, sql FROM main.sqlite_master WHERE name IN (?, ?) AND type = 'table'`, wordIndex, gramIndex)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	out := &textIndexes{}
+	for rows.Next() {
+		var name, sql string
+		if err := rows.Scan(&name, &sql); err != nil {
+			return nil, err
+		}
+		ix := &textIndex{}
+		columns := strings.Contains(sql, "tool_calls")
+		external := externalContent.MatchString(sql)
+		ix.contentOnly = external && !columns
+		ix.padded = !external
+		if name == wordIndex {
+			out.words = ix
+		} else {
+			ix.noTools = external && columns
+			out.grams = ix
+		}
+	}
+	out.missing = out.words == nil || out.grams == nil && s.shape.version >= 10
+	return out, rows.Err()
+}
+
+func (x *textIndexes) used() bool { return x.words != nil || x.grams != nil }
+
+// giveUp stops using an index that gave an error: first the one for fragments,
+// then the other.
+func (x *textIndexes) giveUp() {
+	x.broken = true
+	if x.grams != nil {
+		x.grams = nil
+		return
+	}
+	x.words = nil
+}
+
+func (x *textIndexes) notices() []string {
+	switch {
+	case x.broken:
+		return []string{"a full-text index cannot be read: messages were searched one by one"}
+	case x.missing:
+		return []string{"a full-text index is missing: messages were searched one by one"}
+	}
+	return nil
+}

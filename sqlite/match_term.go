@@ -1,0 +1,289 @@
+package sqlite
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sessiondb-go/sessiondb/internal/searchql"
+	"github.com/sessiondb-go/sessiondb/internal/text"
+)
+
+// quote makes a string of FTS5, which is a phrase of the tokens in it.
+func quote(s string) string {
+	return `"` + strings.ReplaceAll(strings.ReplaceAll(s, "\x00", " "), `"`, `""`) + `"`
+}
+
+// scan is a query for the messages that a term matches, among those of a
+// condition, without an index.
+func scan(t *searchql.Term, cond string, args ...any) source {
+	return source{query: fragment{
+		`SELECT m.id AS id FROM messages m WHERE ` + cond + ` AND ` + matchesCall,
+		join(args, []any{encodeTerm(t, false)}),
+	}}
+}
+
+// verified is a query for the messages that an expression finds and that the
+// term matches too. Columns may tell before that is tried.
+func verified(t *searchql.Term, expr, cond string, structuredOnly bool) source {
+	return source{query: fragment{
+		`SELECT m.id AS id FROM ` + wordIndex + ` CROSS JOIN messages m ON m.id = ` + wordIndex + `.rowid
+ WHERE ` + wordIndex + ` MATCH ? AND ` + cond + ` AND ` + matchesCall,
+		[]any{expr, encodeTerm(t, structuredOnly)},
+	}}
+}
+
+// addPrimary finds the first sources of every term: the index made for it, or a
+// scan of what that lacks.
+func (c *compiler) addPrimary(root searchql.Node) error {
+	return walk(root, func(t *searchql.Term) error {
+		if t.Fragment {
+			c.terms[t] = &termPlan{c.fragmentSources(t)}
+		} else {
+			c.terms[t] = &termPlan{c.wordSources(t)}
+		}
+		return nil
+	})
+}
+
+func (c *compiler) wordSources(t *searchql.Term) []source {
+	ix := c.indexes.words
+	if ix == nil {
+		return []source{scan(t, "1")}
+	}
+	expr := quote(t.Text)
+	if t.Prefix {
+		expr += " *"
+	}
+	out := []source{{index: wordIndex, expr: expr}}
+	if ix.contentOnly {
+		out = append(out, scan(t, "(m.tool_name IS NOT NULL OR m.tool_calls IS NOT NULL)"))
+	}
+	return out
+}
+
+func (c *compiler) fragmentSources(t *searchql.Term) []source {
+	ix := c.indexes.grams
+	n := utf8.RuneCountInString(t.Text)
+	if ix == nil || n < 3 && (!ix.padded || strings.ContainsRune(t.Text, 0)) {
+		return []source{scan(t, "1")}
+	}
+	var out []source
+	if n >= 3 {
+		out = append(out, source{index: gramIndex, expr: quote(t.Text)})
+	} else {
+		out = append(out, source{query: beginning(t.Text)})
+	}
+	if ix.contentOnly {
+		out = append(out, scan(t, "(m.tool_name IS NOT NULL OR m.tool_calls IS NOT NULL)"))
+	}
+	if ix.noTools {
+		out = append(out, scan(t, "m.role = 'tool'"))
+	}
+	return out
+}
+
+// addExtras finds the other ways in which a term can stand in a message:
+// escaped, in structured content, against a script without spaces.
+func (c *compiler) addExtras(root searchql.Node) error {
+	return walk(root, func(t *searchql.Term) error {
+		if c.indexes.words == nil || t.Fragment && c.indexes.grams == nil {
+			return nil
+		}
+		finders := []func(*searchql.Term) ([]source, error){c.escaped, c.structured}
+		if !t.Fragment {
+			finders = []func(*searchql.Term) ([]source, error){c.escaped, c.inside}
+		}
+		for _, find := range finders {
+			more, err := find(t)
+			if err != nil {
+				return err
+			}
+			c.terms[t].sources = append(c.terms[t].sources, more...)
+		}
+		return nil
+	})
+}
+
+// escapable tells the messages that can hold escapes: those with tool calls or
+// structured content, which begins with NUL.
+const escapable = `(m.tool_calls IS NOT NULL OR m.content < char(1))`
+
+// escaped finds text that was stored as \u escapes. Each escape begins a word,
+// since the backslash separates.
+func (c *compiler) escaped(t *searchql.Term) ([]source, error) {
+	var exprs []string
+	for _, variant := range []string{strings.ToLower(t.Text), strings.ToUpper(t.Text), t.Text} {
+		run := longestEscaped(variant)
+		if len(run) == 0 {
+			return nil, nil
+		}
+		expr := `"` + strings.Join(run, " ") + `" *`
+		ok, err := c.hasWord(run[0], true)
+		if err != nil {
+			return nil, err
+		}
+		if ok && (len(exprs) == 0 || exprs[len(exprs)-1] != expr) {
+			exprs = append(exprs, expr)
+		}
+	}
+	if len(exprs) == 0 {
+		return nil, nil
+	}
+	return []source{verified(t, strings.Join(exprs, " OR "), escapable, false)}, nil
+}
+
+// longestEscaped returns the words that the longest run of characters beyond
+// ASCII makes when it is escaped.
+func longestEscaped(s string) (longest []string) {
+	var run []string
+	for _, r := range s {
+		if r < utf8.RuneSelf {
+			run = nil
+			continue
+		}
+		if hi, lo := utf16Pair(r); lo != 0 {
+			run = append(run, fmt.Sprintf("u%04x", hi), fmt.Sprintf("u%04x", lo))
+		} else {
+			run = append(run, fmt.Sprintf("u%04x", r))
+		}
+		if len(run) > len(longest) {
+			longest = run
+		}
+	}
+	return longest
+}
+
+func utf16Pair(r rune) (hi, lo rune) {
+	if r < 0x10000 {
+		return r, 0
+	}
+	r -= 0x10000
+	return 0xd800 + r>>10, 0xdc00 + r&0x3ff
+}
+
+// structured finds fragments in structured content. The fragment index of older
+// programs ends at the NUL that such content begins with, but the word index
+// knows its mark.
+func (c *compiler) structured(t *searchql.Term) ([]source, error) {
+	var n int
+	err := c.q.QueryRow(c.ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM `+wordIndex+` WHERE `+wordIndex+` MATCH '^ "json"' LIMIT 1)`).Scan(&n)
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	return []source{verified(t, `^ "json"`, `m.content < char(1)`, true)}, nil
+}
+
+// glued finds words that follow an escape for white space, which the word index
+// takes as one word with the letter of the escape.
+func (c *compiler) glued(t *searchql.Term) ([]source, error) {
+	words := text.Words(t.Text)
+	if len(words) == 0 {
+		return nil, nil
+	}
+	var exprs []string
+	for _, letter := range []string{"n", "t", "r"} {
+		ok, err := c.hasWord(letter+words[0].Word, t.Prefix && len(words) == 1)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			expr := quote(letter + t.Text[words[0].Start:])
+			if t.Prefix {
+				expr += " *"
+			}
+			exprs = append(exprs, expr)
+		}
+	}
+	if len(exprs) == 0 {
+		return nil, nil
+	}
+	return []source{verified(t, strings.Join(exprs, " OR "), escapable, false)}, nil
+}
+
+// maxVerified is how many messages are read to see where in them a word stands.
+const maxVerified = 3000
+
+// inside finds words within what the word index takes for a longer word: beside
+// a character of a script without spaces, an emoji, or an escape. Where the
+// fragment index has few candidates they are read; else the neighbours that a
+// word can have are tried.
+func (c *compiler) inside(t *searchql.Term) ([]source, error) {
+	if c.indexes.grams == nil {
+		return nil, nil
+	}
+	if utf8.RuneCountInString(t.Text) >= 3 {
+		candidates := fragment{matchSQL(gramIndex) + ` AND rowid NOT IN (` + matchSQL(wordIndex) + `)`,
+			[]any{quote(t.Text), c.terms[t].sources[0].expr}}
+		many, err := c.moreThan(candidates, maxVerified)
+		if err != nil {
+			return nil, err
+		}
+		if !many {
+			return []source{{query: fragment{
+				`SELECT m.id AS id FROM (` + candidates.sql + `) k CROSS JOIN messages m ON m.id = k.id WHERE ` + matchesCall,
+				join(candidates.args, []any{encodeTerm(t, false)}),
+			}}}, nil
+		}
+	}
+	glued, err := c.glued(t)
+	if err != nil || !c.indexes.grams.padded {
+		return glued, err
+	}
+	touching, err := c.touching(t)
+	return append(glued, touching...), err
+}
+
+// maxTouching bounds the characters that are tried on each side of a word.
+const maxTouching = 300
+
+// touching finds words that stand right before or after a character of a script
+// without spaces, or an emoji.
+func (c *compiler) touching(t *searchql.Term) ([]source, error) {
+	typed := []rune(t.Text)
+	var pairs []string
+	before, err := c.charsBefore(typed)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range before {
+		pairs = append(pairs, string(r)+t.Text)
+	}
+	if !t.Prefix {
+		after, err := c.charsAfter(typed)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range after {
+			pairs = append(pairs, t.Text+string(r))
+		}
+	}
+	switch {
+	case len(pairs) == 0:
+		return nil, nil
+	case len(typed) == 1:
+		// With one character beside it, a letter is too short for the index.
+		var sets []fragment
+		for _, pair := range pairs[:min(len(pairs), maxTouching)] {
+			sets = append(sets, beginning(pair))
+		}
+		return []source{{query: union(sets)}}, nil
+	}
+	for i, pair := range pairs {
+		pairs[i] = quote(pair)
+	}
+	return []source{{index: gramIndex, expr: strings.Join(pairs, " OR ")}}, nil
+}
+
+// beginning is a query for the messages with a trigram that begins with one or
+// two characters. Every text in the index ends with spaces, so none is missed.
+func beginning(s string) fragment {
+	from := text.FoldFragment(s)
+	return fragment{`SELECT DISTINCT doc AS id FROM temp.` + gramVocab + ` WHERE term >= ? AND term < ?`, []any{from, from + maxRune}}
+}
+
+// touches reports whether a word needs no space beside r.
+func touches(r rune) bool { return searchql.Unspaced(r) || searchql.Emoji(r) }
+
+const maxRune = string(unicode.MaxRune)
