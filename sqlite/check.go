@@ -2,9 +2,11 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
@@ -21,10 +23,14 @@ func (s *store) Check(ctx context.Context) (out []engine.Finding, err error) {
 			s.checkPages, s.checkReferences, s.checkSchema, s.checkIndexes,
 		} {
 			found, err := check(ctx, q.(readTx).c)
+			out = append(out, found...)
+			if errors.Is(err, sessiondb.ErrCorrupt) { // the next check may still see more
+				out = append(out, engine.Finding{Severity: severityError, What: err.Error()})
+				err = nil
+			}
 			if err != nil {
 				return err
 			}
-			out = append(out, found...)
 		}
 		return nil
 	})

@@ -52,7 +52,7 @@ func TestSessionMethods(t *testing.T) {
 		{"ensure_session", object{"session_id": "a", "source": "telegram"}, `"a"`},
 		{"ensure_session", object{"session_id": "b"}, `"b"`},
 		{"update_system_prompt", object{"session_id": "a", "text": "be brief"}, `null`},
-		{"update_token_counts", object{"id": "a", "input": 5, "output_tokens": 2, "model": "other", "estimated_cost_usd": 0.5, "api_call_count": 1}, `null`},
+		{"update_token_counts", object{"id": "a", "input": 5, "output_tokens": 2, "model": "m", "estimated_cost_usd": 0.5, "api_call_count": 1}, `null`},
 		{"set_model", []any{"b", "n"}, `null`},
 		{"end_session", []any{"a", "first"}, `null`},
 		{"end_session", []any{"a", "second"}, `null`},
@@ -73,6 +73,7 @@ func TestSessionMethods(t *testing.T) {
 		{"get_meta", []any{"k"}, `null`},
 		{"set_meta", []any{"k", ""}, `null`},
 		{"get_meta", []any{"k"}, `""`},
+		{"check", nil, `[]`},
 		{"info", nil, `{"read_only":false,"schema_version":11}`},
 	})
 }
@@ -205,6 +206,13 @@ func TestExportAndImport(t *testing.T) {
 	})
 	if one := give(t, other, "export_session", []any{"s1"}); one != give(t, db, "export_session", []any{"s1"}) {
 		t.Errorf("got %s", one)
+	}
+}
+
+// Damage shows in a check.
+func TestCheckMethod(t *testing.T) {
+	if got := give(t, damaged(t), "check", nil); !strings.Contains(got, `"severity":"error"`) {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -12,6 +12,8 @@ var storeMethods = []*Method{
 		func(ctx context.Context, db *sessiondb.DB, p setMetaParams) (any, error) {
 			return done(db.SetMeta(ctx, p.Key, p.Value))
 		}),
+	method(ReadsStore, "check", "Looks for damage, and changes nothing.", "a list of severity (error or warning), what and fix; empty for a sound store",
+		func(ctx context.Context, db *sessiondb.DB, _ none) (any, error) { return list(db.Check(ctx)) }),
 	method(Nothing, "info", "Describes the open store.", "read_only, schema_version", info),
 }
 
