@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strconv"
+	"sync"
 
 	driver "modernc.org/sqlite"
 )
@@ -79,7 +80,14 @@ func dsn(path string, a access) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: p, RawQuery: q.Encode()}).String()
 }
 
+// syncData makes commits wait for the data and not for the timestamps of the
+// file, as SQLite does in the builds of every Linux distribution. A commit is
+// as durable and takes about half the time. The switch is the process's;
+// where there is none, nothing changes.
+var syncData = sync.OnceFunc(func() { _, _ = driver.Fdatasync(true) })
+
 func openConn(ctx context.Context, path string, a access) (*conn, error) {
+	syncData()
 	connector, err := driver.NewConnector(dsn(path, a))
 	if err != nil {
 		return nil, err
