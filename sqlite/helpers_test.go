@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -178,12 +177,4 @@ func yieldProcessor() { runtime.Gosched() }
 
 func scanVersion(v string, parts ...any) (int, error) {
 	return fmt.Sscanf(v, "%d.%d.%d", parts...)
-}
-
-// withUmask runs fn under a umask, which belongs to the whole process.
-func withUmask(t *testing.T, mask int, fn func()) {
-	t.Helper()
-	old := syscall.Umask(mask)
-	defer syscall.Umask(old)
-	fn()
 }

@@ -25,15 +25,15 @@ func identify(path, real string) (*identity, error) {
 	return &identity{path: path, wal: real + "-wal", db: info}, nil
 }
 
-// check says whether the files at their paths are still those that are open.
-func (id *identity) check() error {
-	if err := sameFile(id.path, id.db); err != nil {
+// check says whether the database at its path is still the one that is open.
+func (id *identity) check() error { return sameFile(id.path, id.db) }
+
+// checkAll is check for the database and its log.
+func (id *identity) checkAll() error {
+	if err := id.check(); err != nil || id.log == nil {
 		return err
 	}
-	if id.log != nil {
-		return sameFile(id.wal, id.log)
-	}
-	return nil
+	return sameFile(id.wal, id.log)
 }
 
 // sawLog remembers the log, which exists once a transaction was written.

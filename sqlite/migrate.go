@@ -230,7 +230,12 @@ func (m *migration) fill(ctx context.Context, index, messages string) error {
 
 // migrate brings the file to the schema, once, whoever else opens it too.
 func (s *store) migrate(ctx context.Context, c *conn) error {
-	sh, p, err := s.inspect(ctx, c)
+	var sh *shape
+	var p *plan
+	err := s.retry(ctx, func() (err error) {
+		sh, p, err = s.inspect(ctx, c)
+		return err
+	})
 	if err != nil || p.empty() {
 		return err
 	}

@@ -171,6 +171,7 @@ func (s *store) prepareFile(ctx context.Context, isNew bool) error {
 		return err
 	}
 	s.shape = sh
+	s.ident.sawLog()
 	s.activity.Store(sh.has(activityIndex))
 	s.wantActivity = !sh.has(activityIndex)
 	s.cookie, err = s.readCookie()

@@ -189,7 +189,7 @@ func (s *store) commit() error {
 	}
 	s.sinceCheckpoint++
 	s.ident.sawLog()
-	return s.ident.check()
+	return s.ident.checkAll()
 }
 
 // runJob runs one job, in a savepoint if it is not alone in its transaction.

@@ -1,0 +1,56 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+// A disk that is full, for real.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=3m"); err != nil {
+		t.Skip("can't mount a small file system:", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
+	path := filepath.Join(dir, "state.db")
+	s := open(t, path, Options{})
+	defer func() { _ = s.Close() }() // before the file system goes
+	d := db(s)
+	if _, err := d.CreateSession(t.Context(), sessiondb.NewSession{ID: "s", Source: "cli"}); err != nil {
+		t.Fatal(err)
+	}
+	filler := filepath.Join(dir, "filler")
+	if err := os.WriteFile(filler, make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stored := int64(0)
+	var err error
+	for ; err == nil; stored++ {
+		_, err = d.AppendMessage(t.Context(), "s", sessiondb.Message{Role: "user", Content: sessiondb.Text(string(make([]byte, 10_000)))})
+	}
+	stored--
+	if !errors.Is(err, sessiondb.ErrFull) {
+		t.Errorf("when full: %v", err)
+	}
+	if n, err := d.MessageCount(t.Context(), "s"); err != nil || n != stored {
+		t.Errorf("%d messages of %d, %v", n, stored, err)
+	}
+	if err := open(t, path, Options{}).Close(); err != nil {
+		t.Errorf("open while full: %v", err)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.AppendMessage(t.Context(), "s", sessiondb.Message{Role: "user", Content: sessiondb.Text("after")}); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+	if err := d.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	consistent(t, path)
+}
