@@ -135,18 +135,9 @@ func orphansOf(ctx context.Context, q engine.Queryer, ids []string) (out []orpha
 // settle decides about what continues a single row that goes. It continues the
 // row before, if there is one; else it is what the row was.
 func (d *deletion) settle(ctx context.Context, q engine.Queryer) error {
-	parent, kind, err := parentOf(ctx, q, d.ids[0])
+	parent, kind, err := originOf(ctx, q, d.ids[0])
 	if err != nil {
 		return err
-	}
-	if kind == Root {
-		delegate, err := isRememberedDelegate(ctx, q, d.ids[0])
-		if err != nil {
-			return err
-		}
-		if delegate {
-			kind = Delegate
-		}
 	}
 	for i := range d.orphans {
 		o := &d.orphans[i]

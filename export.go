@@ -8,15 +8,17 @@ import (
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
-// ExportedSession is a session row and all its messages.
+// ExportedSession is a session row, what it is to its parent, and all its
+// messages.
 type ExportedSession struct {
 	Session  Session
+	Kind     Kind // Delegate also when the parent is deleted
 	Messages []Message
 }
 
-// MarshalJSON gives the documented keys: the columns and "messages".
+// MarshalJSON gives the documented keys: the columns, "kind" and "messages".
 func (e ExportedSession) MarshalJSON() ([]byte, error) {
-	b := append(appendKey(e.Session.appendColumns([]byte{'{'}), "messages"), '[')
+	b := appendHead([]byte{'{'}, &e.Session, e.Kind)
 	for i := range e.Messages {
 		if i > 0 {
 			b = append(b, ',')
@@ -26,14 +28,24 @@ func (e ExportedSession) MarshalJSON() ([]byte, error) {
 	return append(b, ']', '}'), nil
 }
 
+// appendHead begins the object of an exported session, up to its messages.
+func appendHead(b []byte, s *Session, kind Kind) []byte {
+	b = appendText(s.appendColumns(b), "kind", string(kind))
+	return append(appendKey(b, "messages"), '[')
+}
+
 // ExportSession returns a session and its messages in one snapshot, or
 // [ErrNotFound].
 func (db *DB) ExportSession(ctx context.Context, id string) (e ExportedSession, err error) {
 	defer wrap(&err, "export session %s", id)
 	err = db.read(ctx, func(q engine.Queryer) error {
-		if e.Session, err = sessionByID(ctx, q, id); err == nil {
-			e.Messages, err = queryMessages(ctx, q, sessionMessagesSQL, id)
+		if e.Session, err = sessionByID(ctx, q, id); err != nil {
+			return err
 		}
+		if _, e.Kind, err = originOf(ctx, q, id); err != nil {
+			return err
+		}
+		e.Messages, err = queryMessages(ctx, q, sessionMessagesSQL, id)
 		return err
 	})
 	return e, err
@@ -74,6 +86,7 @@ type exporter struct {
 	w           io.Writer
 	f           ExportFilter
 	wanted      map[string]bool // by id; nil is all
+	orphans     bool            // there are remembered ones
 	buf         []byte
 	done, total int64
 }
@@ -104,7 +117,10 @@ func (x *exporter) run(ctx context.Context) error {
 }
 
 // plan checks the wanted ids and counts what there is to do.
-func (x *exporter) plan(ctx context.Context) error {
+func (x *exporter) plan(ctx context.Context) (err error) {
+	if x.orphans, err = orphansTable.exists(ctx, x.q); err != nil {
+		return err
+	}
 	if x.f.IDs != nil {
 		x.wanted = make(map[string]bool, len(x.f.IDs))
 	}
@@ -166,7 +182,11 @@ func (x *exporter) session(ctx context.Context, id any) error {
 	if err != nil {
 		return err
 	}
-	x.buf = append(appendKey(s.appendColumns(append(x.buf, '{')), "messages"), '[')
+	kind, err := x.kind(ctx, &s)
+	if err != nil {
+		return err
+	}
+	x.buf = appendHead(append(x.buf, '{'), &s, kind)
 	first := true
 	err = eachMessage(ctx, x.q, func(m *Message) error {
 		if !first {
@@ -188,6 +208,15 @@ func (x *exporter) session(ctx context.Context, id any) error {
 		x.f.Progress(x.done, x.total)
 	}
 	return nil
+}
+
+// kind is what originOf says, without a look for what can't be.
+func (x *exporter) kind(ctx context.Context, s *Session) (Kind, error) {
+	if s.ParentID == nil && !x.orphans {
+		return Root, nil
+	}
+	_, kind, err := originOf(ctx, x.q, s.ID)
+	return kind, err
 }
 
 func (x *exporter) flush() error {

@@ -3,12 +3,10 @@ package sessiondb
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 )
 
 // ImportOptions shapes an import. The zero value works.
@@ -46,7 +44,8 @@ const MaxImportLine = 512 << 20
 // messages are stored whole or not at all, small ones several in a transaction.
 // Sessions whose id exists are skipped and reported, so that a second import
 // changes nothing; a bad line costs that line. A parent may come later in the
-// file. Message ids are new, their order is kept; everything else is as it was,
+// file; a session that was there without one joins it. Message ids are new, and
+// their order is kept, across sessions too; everything else is as it was,
 // counters too.
 //
 // After an error of r or of the store the report tells what was imported.
@@ -54,8 +53,7 @@ func (db *DB) Import(ctx context.Context, r io.Reader, o ImportOptions) (report 
 	defer wrap(&err, "import")
 	im := newImporter(db, o)
 	err = im.run(ctx, r)
-	im.finish()
-	return im.report, err
+	return im.report, errors.Join(err, im.finish(ctx))
 }
 
 // A batch of lines is imported in one transaction when it has as much.
@@ -120,16 +118,6 @@ func (im *importer) read(n int64, line []byte, readErr error) *importedSession {
 
 func (im *importer) fail(line int64, id string, err error) {
 	im.report.Failed = append(im.report.Failed, ImportIssue{line, id, err.Error()})
-}
-
-// finish reports the parents that did not come.
-func (im *importer) finish() {
-	for parent, children := range im.waiting {
-		for _, c := range children {
-			im.report.Changed = append(im.report.Changed, ImportIssue{c.line, c.id, "no parent: " + parent + " does not exist"})
-		}
-	}
-	slices.SortStableFunc(im.report.Changed, func(a, b ImportIssue) int { return cmp.Compare(a.Line, b.Line) })
 }
 
 var errLongLine = fmt.Errorf("longer than %d bytes", MaxImportLine)

@@ -1,6 +1,7 @@
 package sessiondb
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ type importer struct {
 	o       ImportOptions
 	report  ImportReport
 	waiting map[string][]waitingChild // by the parent that has not come yet
+	base    int64                     // what is added to the ids of messages; 0 is not known yet
 
 	// What a dry run would have stored.
 	ids    map[string]bool
@@ -22,8 +24,10 @@ type importer struct {
 
 // waitingChild is a session that was stored before its parent.
 type waitingChild struct {
-	id   string
-	line int64
+	id       string
+	line     int64
+	delegate bool
+	skipped  bool // it was there before this import
 }
 
 func newImporter(db *DB, o ImportOptions) *importer {
@@ -34,7 +38,7 @@ func newImporter(db *DB, o ImportOptions) *importer {
 func (im *importer) store(ctx context.Context, batch []*importedSession) error {
 	var b *importBatch
 	run := func(q engine.Queryer, tx engine.Execer) error {
-		b = &importBatch{im: im, q: q, tx: tx, children: map[string][]waitingChild{}, came: map[string]bool{}}
+		b = &importBatch{im: im, q: q, tx: tx, base: im.base, children: map[string][]waitingChild{}, came: map[string]bool{}}
 		for _, s := range batch {
 			if err := b.session(ctx, s); err != nil {
 				return err
@@ -61,12 +65,14 @@ type importBatch struct {
 	q        engine.Queryer
 	tx       engine.Execer // nil in a dry run
 	report   ImportReport
+	base     int64
 	children map[string][]waitingChild // more that wait, by parent
 	came     map[string]bool           // parents that came
 }
 
 // commit takes what the batch did as done.
 func (b *importBatch) commit() {
+	b.im.base = b.base
 	r := &b.im.report
 	r.Imported += b.report.Imported
 	r.Messages += b.report.Messages
@@ -89,7 +95,7 @@ func (b *importBatch) session(ctx context.Context, s *importedSession) error {
 	}
 	if ok {
 		b.report.Skipped = append(b.report.Skipped, ImportIssue{s.line, id, "exists already"})
-		return nil
+		return b.rejoin(ctx, s)
 	}
 	row := append([]any(nil), s.row...)
 	if err := b.fit(ctx, s, row); err != nil {
@@ -117,23 +123,63 @@ func (b *importBatch) insert(ctx context.Context, s *importedSession, row []any,
 		return err
 	}
 	for _, c := range children {
-		if _, err := b.tx.Exec(ctx, `UPDATE sessions SET parent_session_id = ? WHERE id = ?`, s.id(), c.id); err != nil {
+		if _, err := b.tx.Exec(ctx, `UPDATE sessions SET parent_session_id = ? WHERE id = ? AND parent_session_id IS NULL`, s.id(), c.id); err != nil {
 			return err
 		}
 	}
-	return s.eachRow(func(m []any) error {
-		if m[messageTimeAt] == nil {
-			m[messageTimeAt] = row[startedAt]
+	if s.delegate && s.row[parentAt] == nil {
+		if err := rememberOrphans(ctx, b.tx, []orphan{{id: s.id(), kind: Delegate}}, epoch(b.im.db.now())); err != nil {
+			return err
 		}
-		_, err := b.tx.Exec(ctx, importMessageSQL, m...)
-		return err
-	})
+	}
+	return b.insertMessages(ctx, s, row[startedAt])
 }
 
 var (
 	importSessionSQL = `INSERT INTO sessions (` + strings.Join(sessionColumns, ", ") + `) VALUES (` + placeholders(len(sessionColumns)) + `)`
-	importMessageSQL = `INSERT INTO messages (` + strings.Join(importedColumns, ", ") + `) VALUES (` + placeholders(len(importedColumns)) + `)`
+	importMessageSQL = `INSERT INTO messages (` + strings.Join(messageColumns, ", ") + `) VALUES (` + placeholders(len(messageColumns)) + `)
+ ON CONFLICT (id) DO NOTHING`
 )
+
+// insertMessages stores the messages of a session. Their ids are those of the
+// file and the base, so that they stand among those of other sessions as they
+// did; where that can't be, they are new.
+func (b *importBatch) insertMessages(ctx context.Context, s *importedSession, started any) error {
+	ordered := s.ordered
+	return s.eachRow(started, func(row []any) error {
+		if err := b.findBase(ctx, row); err != nil {
+			return err
+		}
+		if ordered {
+			row[messageIDAt] = b.base + row[messageIDAt].(int64)
+			made, err := b.tx.Exec(ctx, importMessageSQL, row...)
+			if ordered = made > 0; ordered || err != nil {
+				return err
+			}
+		}
+		_, err := b.insertNew(ctx, row)
+		return err
+	})
+}
+
+// insertNew stores a message under a new id, higher than all others.
+func (b *importBatch) insertNew(ctx context.Context, row []any) (id int64, err error) {
+	err = b.tx.QueryRow(ctx, insertMessageSQL, row[1:]...).Scan(&id)
+	return id, err
+}
+
+// findBase finds an id that all ids ever used are below of, once an import.
+func (b *importBatch) findBase(ctx context.Context, row []any) error {
+	if b.base > 0 {
+		return nil
+	}
+	id, err := b.insertNew(ctx, row)
+	if err == nil {
+		b.base = id
+		_, err = b.tx.Exec(ctx, `DELETE FROM messages WHERE id = ?`, id)
+	}
+	return err
+}
 
 // exists reports whether a session is stored, or would be by now.
 func (b *importBatch) exists(ctx context.Context, id string) (bool, error) {
@@ -158,14 +204,36 @@ func (b *importBatch) fit(ctx context.Context, s *importedSession, row []any) er
 			b.im.titles[title] = s.id()
 		}
 	}
+	missing, err := b.lacksParent(ctx, s)
+	if missing {
+		row[parentAt] = nil
+		b.wait(s, false)
+	}
+	return err
+}
+
+// lacksParent reports whether a session names a parent that is not there yet.
+func (b *importBatch) lacksParent(ctx context.Context, s *importedSession) (bool, error) {
 	parent := s.text(parentAt)
-	if row[parentAt] == nil || parent == s.id() {
-		return nil
+	if s.row[parentAt] == nil || parent == s.id() {
+		return false, nil
 	}
 	ok, err := b.exists(ctx, parent)
-	if err == nil && !ok {
-		row[parentAt] = nil
-		b.children[parent] = append(b.children[parent], waitingChild{s.id(), s.line})
+	return err == nil && !ok, err
+}
+
+func (b *importBatch) wait(s *importedSession, skipped bool) {
+	parent := s.text(parentAt)
+	b.children[parent] = append(b.children[parent], waitingChild{s.id(), s.line, s.delegate, skipped})
+}
+
+// rejoin lets a session that is there, but without a parent, have the one that
+// comes with this import: after an import that was interrupted, or the deletion
+// of the parent.
+func (b *importBatch) rejoin(ctx context.Context, s *importedSession) error {
+	missing, err := b.lacksParent(ctx, s)
+	if err == nil && missing {
+		b.wait(s, true)
 	}
 	return err
 }
@@ -180,4 +248,28 @@ func (b *importBatch) holder(ctx context.Context, title string) (string, error) 
 		return "", err
 	}
 	return ids[0], nil
+}
+
+// finish reports the parents that did not come. Their delegates are remembered
+// as such.
+func (im *importer) finish(ctx context.Context) error {
+	var delegates []orphan
+	for parent, children := range im.waiting {
+		for _, c := range children {
+			if c.skipped {
+				continue
+			}
+			im.report.Changed = append(im.report.Changed, ImportIssue{c.line, c.id, "no parent: " + parent + " does not exist"})
+			if c.delegate {
+				delegates = append(delegates, orphan{id: c.id, parent: parent, kind: Delegate})
+			}
+		}
+	}
+	slices.SortStableFunc(im.report.Changed, func(a, b ImportIssue) int { return cmp.Compare(a.Line, b.Line) })
+	if len(delegates) == 0 || im.o.DryRun {
+		return nil
+	}
+	return im.db.write(ctx, func(tx engine.Execer) error {
+		return rememberOrphans(ctx, tx, delegates, epoch(im.db.now()))
+	})
 }

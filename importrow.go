@@ -90,11 +90,8 @@ var sessionReaders = columnsOf(sessionColumns, map[string]columnReader{
 	"estimated_cost_usd": readFloat, "actual_cost_usd": readFloat,
 })
 
-// importedColumns are the columns of a message but for its id.
-var importedColumns = messageColumns[1:]
-
-var messageReaders = columnsOf(importedColumns, map[string]columnReader{
-	"content": readContent, "timestamp": readFloat, "token_count": readInt,
+var messageReaders = columnsOf(messageColumns, map[string]columnReader{
+	"id": readInt, "content": readContent, "timestamp": readFloat, "token_count": readInt,
 })
 
 // columnAt is the position of a column among names.
@@ -109,8 +106,9 @@ var (
 	toolCallsAt = columnAt(sessionColumns, "tool_call_count")
 	titleAt     = columnAt(sessionColumns, "title")
 
-	messageSessionAt = columnAt(importedColumns, "session_id")
-	messageTimeAt    = columnAt(importedColumns, "timestamp")
+	messageIDAt      = columnAt(messageColumns, "id")
+	messageSessionAt = columnAt(messageColumns, "session_id")
+	messageTimeAt    = columnAt(messageColumns, "timestamp")
 )
 
 // countColumns are those that are 0 when nothing is said of them.
@@ -122,9 +120,15 @@ var countColumns = []string{
 type importedSession struct {
 	line     int64
 	row      []any  // by sessionColumns
+	delegate bool   // it says that it is one
 	messages []byte // a JSON list, or nil
 	count    int64  // of them
+	ordered  bool   // their ids rise, and leave room for more
 }
+
+// maxImportedID is how high the id of a message may be for others to be made
+// from it.
+const maxImportedID = 1 << 40
 
 func (s *importedSession) id() string { return s.row[idAt].(string) }
 
@@ -143,8 +147,11 @@ func readImported(line []byte) (*importedSession, error) {
 	given := map[string]bool{}
 	s.row = readRow(line, len(sessionColumns), sessionReaders, func(key string, value []byte) {
 		given[key] = true
-		if key == "messages" {
+		switch key {
+		case "messages":
 			s.messages = value
+		case "kind":
+			s.delegate = text.Unquote(value) == string(Delegate)
 		}
 	})
 	if err := checkID(s.text(idAt)); err != nil {
@@ -186,11 +193,16 @@ func (s *importedSession) checkMessages() (first any, calls int64, err error) {
 	if s.messages[0] != '[' {
 		return nil, 0, errors.New("messages is no list")
 	}
+	s.ordered = true
+	last := int64(0)
 	err = text.Elements(s.messages, func(item []byte) error {
+		var id int64
 		role := false
 		_ = text.Members(item, func(key string, value []byte) error {
 			switch {
 			case string(value) == "null":
+			case key == "id":
+				id, _ = readInt(value).(int64)
 			case key == "role":
 				role = true
 			case key == "tool_calls":
@@ -200,6 +212,8 @@ func (s *importedSession) checkMessages() (first any, calls int64, err error) {
 			}
 			return nil
 		})
+		s.ordered = s.ordered && id > last && id <= maxImportedID
+		last = id
 		s.count++
 		if !role {
 			return fmt.Errorf("message %d has no role", s.count)
@@ -230,17 +244,16 @@ func (s *importedSession) fill(given map[string]bool, first any, calls int64) {
 	}
 }
 
-// eachRow calls fn with the row of each message, by importedColumns. A message
-// that tells no time has that of the one before it.
-func (s *importedSession) eachRow(fn func(row []any) error) error {
-	last := s.row[startedAt]
+// eachRow calls fn with the row of each message, by messageColumns. A message
+// that tells no time has that of the one before it, or else of the session.
+func (s *importedSession) eachRow(started any, fn func(row []any) error) error {
 	return text.Elements(s.messages, func(item []byte) error {
-		row := readRow(item, len(importedColumns), messageReaders, nil)
+		row := readRow(item, len(messageColumns), messageReaders, nil)
 		row[messageSessionAt] = s.id()
 		if row[messageTimeAt] == nil {
-			row[messageTimeAt] = last
+			row[messageTimeAt] = started
 		}
-		last = row[messageTimeAt]
+		started = row[messageTimeAt]
 		return fn(row)
 	})
 }

@@ -47,6 +47,19 @@ func isRememberedDelegate(ctx context.Context, q engine.Queryer, id string) (boo
 	return n > 0, err
 }
 
+// originOf is parentOf that knows the delegates of deleted sessions.
+func originOf(ctx context.Context, q engine.Queryer, id string) (parent string, kind Kind, err error) {
+	parent, kind, err = parentOf(ctx, q, id)
+	if err != nil || kind != Root {
+		return parent, kind, err
+	}
+	delegate, err := isRememberedDelegate(ctx, q, id)
+	if delegate {
+		kind = Delegate
+	}
+	return parent, kind, err
+}
+
 // rememberOrphans notes how sessions came from their parents. One whose parent
 // has an heir is no orphan.
 func rememberOrphans(ctx context.Context, tx engine.Execer, orphans []orphan, now float64) error {

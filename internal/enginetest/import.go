@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,9 @@ func testImport(t *testing.T, h *harness) {
 	t.Run("bad lines", func(t *testing.T) { importBadLines(t, h) })
 	t.Run("what does not fit", func(t *testing.T) { importChanged(t, h) })
 	t.Run("parents that come later", func(t *testing.T) { importParents(t, h) })
+	t.Run("interrupted", func(t *testing.T) { importAgain(t, h) })
+	t.Run("delegates without a parent", func(t *testing.T) { importDelegates(t, h) })
+	t.Run("order across sessions", func(t *testing.T) { importInterleaved(t, h) })
 	t.Run("few keys", func(t *testing.T) { importFewKeys(t, h) })
 	t.Run("odd values", func(t *testing.T) { importOdd(t, h) })
 	t.Run("of another program", func(t *testing.T) { importForeign(t, h) })
@@ -168,6 +172,95 @@ func importParents(t *testing.T, h *harness) {
 		if s := must[sessiondb.Session](t)(db.Session(t.Context(), id)); s.ParentID == nil || *s.ParentID != want {
 			t.Errorf("parent of %s is %v", id, s.ParentID)
 		}
+	}
+}
+
+func parentID(t *testing.T, db *sessiondb.DB, id string) string {
+	t.Helper()
+	if s := must[sessiondb.Session](t)(db.Session(t.Context(), id)); s.ParentID != nil {
+		return *s.ParentID
+	}
+	return ""
+}
+
+// A session that lost its parent, or never got it, joins it when it comes.
+func importAgain(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	lines := []string{`{"id":"child","parent_session_id":"root"}`, `{"id":"other","parent_session_id":"else"}`, `{"id":"root"}`}
+	importLines(t, db, lines[:2]...)
+	if p := parentID(t, db, "child"); p != "" {
+		t.Errorf("parent %q", p)
+	}
+	r := importLines(t, db, lines...)
+	if p := parentID(t, db, "child"); p != "root" || r.Imported != 1 || len(r.Skipped) != 2 || r.Changed != nil {
+		t.Errorf("parent %q, report %+v", p, r)
+	}
+	h.sessions(t, db, "else") // made by someone else: not a matter of the next import
+	importLines(t, db, lines...)
+	if p := parentID(t, db, "other"); p != "" {
+		t.Errorf("parent %q", p)
+	}
+}
+
+// A delegate is not listed as a conversation because its parent stayed behind.
+func importDelegates(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	h.sessions(t, db, "parent", "gone")
+	h.child(t, db, "parent", "delegate", "cli")
+	h.child(t, db, "gone", "orphan", "cli")
+	must[sessiondb.DeleteReport](t)(db.DeleteSession(t.Context(), "gone", sessiondb.DeleteOptions{}))
+	listed := func(db *sessiondb.DB) (ids []string) {
+		for _, s := range must[[]sessiondb.ListedSession](t)(db.Sessions(t.Context(), sessiondb.ListFilter{})) {
+			ids = append(ids, s.ID)
+		}
+		return ids
+	}
+	comesBack(t, h, db)
+	other, _ := h.store(t)
+	importLines(t, other, exportLines(t, db, sessiondb.ExportFilter{IDs: []string{"delegate", "orphan"}})...)
+	if ids := listed(other); len(ids) != 0 {
+		t.Errorf("listed: %v", ids)
+	}
+	importLines(t, other, exportLines(t, db, sessiondb.ExportFilter{})...)
+	if d := cmp.Diff([]string{"parent"}, listed(other)); d != "" || parentID(t, other, "delegate") != "parent" {
+		t.Errorf("parent of the delegate is %q, %s", parentID(t, other, "delegate"), d)
+	}
+}
+
+// Messages of sessions that spoke at the same time keep their order, and take no
+// id that was used before.
+func importInterleaved(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	h.sessions(t, db, "own")
+	say(t, db, "own", "x", "y", "z")
+	used := messages(t, db, "own")[2].ID
+	noError(t, db.ClearMessages(t.Context(), "own"))
+	r := importLines(t, db,
+		`{"id":"a","messages":[{"id":7,"role":"user"},{"id":9,"role":"user"},{"id":11,"role":"user"}]}`,
+		`{"id":"b","messages":[{"id":3,"role":"user"},{"id":8,"role":"user"},{"id":20,"role":"user"}]}`,
+		`{"id":"taken","messages":[{"id":2,"role":"user"},{"id":8,"role":"user"},{"id":10,"role":"user"}]}`,
+		`{"id":"falling","messages":[{"id":9,"role":"user","content":"1"},{"id":1,"role":"user","content":"2"}]}`,
+		`{"id":"high","messages":[{"id":9223372036854775807,"role":"user"}]}`,
+		`{"id":"odd","messages":[{"id":"x","role":"user"},{"role":"user"}]}`)
+	if r.Imported != 6 || r.Messages != 14 {
+		t.Errorf("report %+v", r)
+	}
+	ids := func(id string) (out []int64) {
+		for _, m := range messages(t, db, id) {
+			out = append(out, m.ID)
+		}
+		return out
+	}
+	a, b, taken := ids("a"), ids("b"), ids("taken")
+	order := []int64{used, taken[0], b[0], a[0], b[1], a[1], a[2], b[2], taken[1], taken[2]}
+	if !slices.IsSorted(order) || len(slices.Compact(slices.Clone(order))) != len(order) {
+		t.Errorf("ids %d", order)
+	}
+	if d := cmp.Diff([]string{"1", "2"}, texts(messages(t, db, "falling"))); d != "" {
+		t.Error(d)
+	}
+	if id := say(t, db, "own", "room for more")[0]; id > 1<<40 {
+		t.Errorf("id %d", id)
 	}
 }
 
