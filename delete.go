@@ -74,7 +74,7 @@ func (db *DB) remove(ctx context.Context, o DeleteOptions, choose func(engine.Qu
 	plan := func(q engine.Queryer) error {
 		ids, err := choose(q)
 		if err == nil {
-			d, err = planDeletion(ctx, q, ids, o.Only)
+			d, err = planDeletion(ctx, q, ids, o)
 		}
 		return err
 	}
@@ -92,21 +92,26 @@ func (db *DB) remove(ctx context.Context, o DeleteOptions, choose func(engine.Qu
 }
 
 // planDeletion looks up what goes with sessions and who is left behind.
-func planDeletion(ctx context.Context, q engine.Queryer, ids []string, only bool) (d deletion, err error) {
+func planDeletion(ctx context.Context, q engine.Queryer, ids []string, o DeleteOptions) (d deletion, err error) {
 	d.ids = ids
+	if d.orphans, err = orphansOf(ctx, q, ids); err != nil {
+		return d, err
+	}
+	if o.Only {
+		if err := d.settle(ctx, q); err != nil {
+			return d, err
+		}
+	}
+	if !o.DryRun {
+		return d, nil // the deletion itself counts messages
+	}
 	err = eachIn(ctx, q, func(r engine.Rows) error {
 		var n int64
 		err := r.Scan(&n)
 		d.messages += n
 		return err
 	}, `SELECT COUNT(*) FROM messages WHERE session_id IN`, ids)
-	if err != nil {
-		return d, err
-	}
-	if d.orphans, err = orphansOf(ctx, q, ids); err != nil || !only {
-		return d, err
-	}
-	return d, d.settle(ctx, q)
+	return d, err
 }
 
 // orphansOf returns the children of sessions that are not among them, by id.

@@ -119,11 +119,7 @@ func chainIDs(ctx context.Context, q engine.Queryer, id string) ([]string, error
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(nodes))
-	for i, n := range nodes {
-		ids[i] = n.id
-	}
-	return ids, nil
+	return idsOf(nodes), nil
 }
 
 // Ancestors returns a session's chain of parents, root first, without itself.

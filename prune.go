@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -25,7 +26,7 @@ const defaultRetention = 90 * 24 * time.Hour
 // that other writers get their turn in between.
 const (
 	pruneConversations = 100
-	pruneMessages      = 1000
+	pruneMessages      = 300
 )
 
 // Prune deletes ended conversations whose last activity, the newest message or
@@ -52,8 +53,12 @@ func (db *DB) Prune(ctx context.Context, f PruneFilter, o DeleteOptions) (r Dele
 	}
 	s := db.newSweep(ctx, o, &r)
 	defer s.close()
+	budget := int64(pruneMessages)
+	if o.DryRun {
+		budget = math.MaxInt64 // nobody waits for a reader
+	}
 	err = s.run(ctx, roots, func(q engine.Queryer, roots []string) (choice, error) {
-		return db.judge(ctx, q, roots, cutoff)
+		return db.judge(ctx, q, roots, cutoff, budget)
 	})
 	return r, err
 }
@@ -90,11 +95,13 @@ type choice struct {
 
 // run deletes what choose makes of roots, part by part.
 func (s *sweep) run(ctx context.Context, roots []string, choose func(engine.Queryer, []string) (choice, error)) error {
+	size := pruneConversations
 	for done := 0; done < len(roots); {
-		n, err := s.part(ctx, roots[done:min(done+pruneConversations, len(roots))], choose)
+		n, err := s.part(ctx, roots[done:min(done+size, len(roots))], choose)
 		if err != nil {
 			return err
 		}
+		size = min(2*n, pruneConversations) // no use to judge what there is no room for
 		if done += n; s.o.Progress != nil {
 			s.o.Progress(int64(done), int64(len(roots)))
 		}
@@ -173,31 +180,40 @@ func (db *DB) oldConversations(ctx context.Context, cutoff float64, source strin
 	return roots, err
 }
 
-// judge says which chains may go, until a transaction has enough.
-func (db *DB) judge(ctx context.Context, q engine.Queryer, roots []string, cutoff float64) (c choice, err error) {
+// judge says which chains may go, until they have as many messages as the
+// budget, or one has more.
+func (db *DB) judge(ctx context.Context, q engine.Queryer, roots []string, cutoff float64, budget int64) (c choice, err error) {
 	nodes, err := continuations(ctx, q, db.latest(), roots...)
 	if err != nil {
 		return c, err
 	}
 	chains := byRoot(nodes)
-	var messages int64
+	used, err := db.odditiesSince(ctx, q, nodes, cutoff)
+	if err != nil {
+		return c, err
+	}
+	messages, err := countBySession(ctx, q, nodes)
+	if err != nil {
+		return c, err
+	}
 	for _, root := range roots {
 		chain := chains[root]
-		old, n, err := db.isOld(ctx, q, chain, cutoff)
-		if err != nil {
-			return c, err
-		}
-		if messages += n; old && c.looked > 0 && messages > pruneMessages {
-			break
-		}
-		c.looked++
-		if !old {
+		if !isOld(chain, used, cutoff) {
+			c.looked++
 			continue
 		}
 		if path := tipPath(root, chain); !path[len(path)-1].ended {
+			c.looked++
 			c.open += countOpen(chain)
 			continue
 		}
+		for _, n := range chain {
+			budget -= messages[n.id]
+		}
+		if budget < 0 && len(c.ids) > 0 {
+			break
+		}
+		c.looked++
 		for _, n := range chain {
 			c.ids = append(c.ids, n.id)
 		}
@@ -214,35 +230,42 @@ func countOpen(chain []chainNode) (n int64) {
 	return n
 }
 
-// isOld reports whether a chain had no activity since the cutoff, and how many
-// messages it has. A start that is no time tells nothing, and what tells
-// nothing is not old. A message whose time is text counts by what it says.
-func (db *DB) isOld(ctx context.Context, q engine.Queryer, chain []chainNode, cutoff float64) (old bool, messages int64, err error) {
-	ids := make([]string, len(chain))
-	for i, c := range chain {
-		ids[i] = c.id
-		if c.active == epoch(noTime) || c.active >= cutoff {
-			return false, 0, nil
+// isOld reports whether a chain had no activity since the cutoff. A start that
+// is no time tells nothing, and what tells nothing is not old.
+func isOld(chain []chainNode, used map[string]bool, cutoff float64) bool {
+	for _, c := range chain {
+		if c.active == epoch(noTime) || c.active >= cutoff || used[c.id] {
+			return false
 		}
 	}
+	return len(chain) > 0
+}
+
+// odditiesSince returns the sessions that have a message whose time is text
+// that tells a time since the cutoff.
+func (db *DB) odditiesSince(ctx context.Context, q engine.Queryer, nodes []chainNode, cutoff float64) (map[string]bool, error) {
+	used := map[string]bool{}
 	latest := db.latest()
-	old = len(chain) > 0
-	err = eachIn(ctx, q, func(r engine.Rows) error {
+	err := eachIn(ctx, q, func(r engine.Rows) error {
+		var id string
 		var t time.Time
-		err := r.Scan(timeColumn{"", &t, new(odd)})
+		err := r.Scan(&id, timeColumn{"", &t, new(odd)})
 		if at := epoch(t); at >= cutoff && at <= latest {
-			old = false
+			used[id] = true
 		}
 		return err
-	}, `SELECT timestamp FROM messages WHERE NOT (timestamp <= 1e11) AND session_id IN`, ids)
-	if err != nil || !old {
-		return false, 0, err
-	}
-	err = eachIn(ctx, q, func(r engine.Rows) error {
+	}, `SELECT session_id, timestamp FROM messages WHERE timestamp > 1e11 AND session_id IN`, idsOf(nodes))
+	return used, err
+}
+
+func countBySession(ctx context.Context, q engine.Queryer, nodes []chainNode) (map[string]int64, error) {
+	messages := map[string]int64{}
+	err := eachIn(ctx, q, func(r engine.Rows) error {
+		var id string
 		var n int64
-		err := r.Scan(&n)
-		messages += n
+		err := r.Scan(&id, &n)
+		messages[id] = n
 		return err
-	}, `SELECT COUNT(*) FROM messages WHERE session_id IN`, ids)
-	return old, messages, err
+	}, `SELECT c.id, (SELECT COUNT(*) FROM messages WHERE session_id = c.id) FROM sessions c WHERE c.id IN`, idsOf(nodes))
+	return messages, err
 }

@@ -55,6 +55,14 @@ SELECT chain.root, c.id, COALESCE(c.parent_session_id, ''), c.started_at, c.ende
 	return out, err
 }
 
+func idsOf(nodes []chainNode) []string {
+	ids := make([]string, len(nodes))
+	for i, n := range nodes {
+		ids[i] = n.id
+	}
+	return ids
+}
+
 // better reports whether the chain goes on with a rather than with b: the one
 // with messages, then the one that is not ended, then the most recent activity,
 // then the latest start. Ids break ties.
