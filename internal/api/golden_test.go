@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -100,5 +101,9 @@ func ask(ctx context.Context, db *sessiondb.DB, name string, args any) (_ json.R
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(result)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err = e.Encode(result)
+	return bytes.TrimSpace(b.Bytes()), err
 }

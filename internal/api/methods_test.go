@@ -172,13 +172,26 @@ func TestBrokenText(t *testing.T) {
 	}
 }
 
+func TestSearchMethods(t *testing.T) {
+	hit := `{"id":1,"session_id":"s1","role":"user","snippet":">>>hello<<<  ","timestamp":1778000000,"tool_name":null,` +
+		`"source":"cli","model":null,"session_started":1778000000,"context":[{"role":"user","content":"hello"}]}`
+	run(t, prepared(t), []exchange{
+		{"search_messages", []any{"hello"}, `[` + hit + `]`},
+		{"search_messages", object{"query": "hello", "limit": 0}, `[]`},
+		{"search_messages", object{"query": "hello", "role_filter": []string{"tool"}}, `[]`},
+		{"search_messages", object{"query": "hello", "source_filter": nil, "sort": " NEWEST ", "limit": -1}, `[` + hit + `]`},
+		{"search_messages", object{"query": "hello", "explain": true}, `{"hits":[` + hit + `],"total":1,"understood":"hello"}`},
+		{"search_messages", object{"query": "(((", "explain": true}, `{"hits":[],...`},
+	})
+}
+
 func TestDeleteMethods(t *testing.T) {
 	run(t, prepared(t), []exchange{
 		{"delete_session", object{"session_id": "s1", "dry_run": true, "report": true},
-			`{"deleted":1,"sessions":["s1"],"messages":1,"orphaned":[],"files":[],"file_errors":[],"skipped_open":0}`},
+			`{"deleted":1,"sessions":["s1"],"messages":1,"orphaned":[],"files":[],"file_errors":[],"skipped_open":0,"referenced":[]}`},
 		{"delete_session", []any{"s1"}, `true`},
 		{"delete_session", []any{"s1"}, `false`},
-		{"prune_sessions", object{"older_than_days": 0.5}, `{"deleted":0,"sessions":[],"messages":0,"orphaned":[],"files":[],"file_errors":[],"skipped_open":0}`},
+		{"prune_sessions", object{"older_than_days": 0.5}, `{"deleted":0,"sessions":[],"messages":0,"orphaned":[],"files":[],"file_errors":[],"skipped_open":0,"referenced":[]}`},
 		{"prune_empty_ghost_sessions", nil, `0`},
 		{"finalize_orphaned_compression_sessions", nil, `0`},
 		{"vacuum", nil, `null`},
@@ -221,9 +234,6 @@ func TestNullIsTheDefault(t *testing.T) {
 	db := prepared(t)
 	for _, m := range api.Methods {
 		if m.Access.Writes() || slices.ContainsFunc(m.Params, func(p api.Param) bool { return p.Required }) {
-			continue
-		}
-		if strings.HasPrefix(m.Name, "search_") && m.Name != "search_sessions" {
 			continue
 		}
 		nulls := object{}

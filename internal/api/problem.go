@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/sessiondb-go/sessiondb"
 )
@@ -18,57 +19,69 @@ type Problem struct {
 	Data    map[string]any // what a caller can act on: candidates, holder, ...; may be nil
 }
 
-// The codes that JSON-RPC reserves.
-const (
-	CodeParse          = -32700
-	CodeInvalidRequest = -32600
-	CodeUnknownMethod  = -32601
-	CodeInvalidParams  = -32602
-	CodeInternal       = -32603
-)
+// KindInfo describes a kind of error.
+type KindInfo struct {
+	Kind Kind
+	Code int
+	When string // half a sentence
 
-// problems is the one table of errors, the first that fits decides. Codes of
-// our own lie from -32000 to -32099 and never change.
-var problems = []struct {
-	is   error
-	kind Kind
-	code int
-}{
-	{context.Canceled, "cancelled", -32020},
-	{context.DeadlineExceeded, "cancelled", -32020},
-	{sessiondb.ErrAmbiguous, "ambiguous", -32002},
-	{sessiondb.ErrExists, "exists", -32003},
-	{sessiondb.ErrTitleTaken, "title_taken", -32004},
-	{sessiondb.ErrReferenced, "referenced", -32006},
-	{sessiondb.ErrTitleInvalid, "title_invalid", -32005},
-	{sessiondb.ErrBusy, "busy", -32010},
-	{sessiondb.ErrFull, "full", -32011},
-	{sessiondb.ErrReplaced, "replaced", -32012},
-	{sessiondb.ErrSchemaNewer, "schema_newer", -32013},
-	{sessiondb.ErrReadOnly, "read_only", -32014},
-	{sessiondb.ErrCorrupt, "corrupt", -32015},
-	{sessiondb.ErrNotStore, "not_store", -32016},
-	{sessiondb.ErrClosed, "closed", -32017},
-	{sessiondb.ErrInvalid, "invalid", CodeInvalidParams},
-	{sessiondb.ErrNotFound, "not_found", -32001},
+	is error // what a call returned
+}
+
+// kinds is the one table of errors: of those that fit, the first decides. Codes
+// of our own lie from -32000 to -32099 and never change.
+var kinds = []KindInfo{
+	{"parse", -32700, "the line is not JSON", nil},
+	{"invalid_request", -32600, "the line is JSON, but no request, or too long (`limit`)", nil},
+	{"unknown_method", -32601, "there is no such method", nil},
+	{"invalid", -32602, "a parameter (`param`) is missing, unknown or can't be used", sessiondb.ErrInvalid},
+	{"ambiguous", -32002, "the beginning of an id (`ref`) fits several sessions (`candidates`)", sessiondb.ErrAmbiguous},
+	{"exists", -32003, "a session of that id exists with other values (`fields`)", sessiondb.ErrExists},
+	{"title_taken", -32004, "another session (`holder`) has the title", sessiondb.ErrTitleTaken},
+	{"title_invalid", -32005, "the title has more than 100 characters", sessiondb.ErrTitleInvalid},
+	{"not_found", -32001, "there is no such session, or parent", sessiondb.ErrNotFound},
+	{"busy", -32010, "other programs wrote for as long as the retries last (`attempts`, `waited_seconds`); nothing was written", sessiondb.ErrBusy},
+	{"full", -32011, "the disk is full; nothing was written", sessiondb.ErrFull},
+	{"replaced", -32012, "another file took the place of the database; nothing was written", sessiondb.ErrReplaced},
+	{"schema_newer", -32013, "a newer program owns the file (`have`, `want`): it can be read, not written", sessiondb.ErrSchemaNewer},
+	{"read_only", -32014, "the file can only be read", sessiondb.ErrReadOnly},
+	{"corrupt", -32015, "pages of the file are damaged", sessiondb.ErrCorrupt},
+	{"not_store", -32016, "the file is no session store", sessiondb.ErrNotStore},
+	{"closed", -32017, "the store was closed", sessiondb.ErrClosed},
+	{"cancelled", -32020, "the program is ending, or the call took too long", context.Canceled},
+	{internal, -32603, "anything else", nil},
+}
+
+const internal = "internal"
+
+// Kinds returns all kinds of errors.
+func Kinds() []KindInfo { return slices.Clone(kinds) }
+
+// NewProblem is an error that a face itself has to report.
+func NewProblem(kind Kind, message string) Problem {
+	i := slices.IndexFunc(kinds, func(k KindInfo) bool { return k.Kind == kind })
+	return Problem{Kind: kind, Code: kinds[i].Code, Message: message}
 }
 
 // Explain turns an error of a call into what a face reports. What it does not
 // know is of kind "internal".
 func Explain(err error) Problem {
 	if e, ok := errors.AsType[*ParamError](err); ok {
-		p := Problem{Kind: "invalid", Code: CodeInvalidParams, Message: e.Error()}
+		p := NewProblem("invalid", e.Error())
 		if e.Param != "" {
 			p.Data = map[string]any{"param": e.Param}
 		}
 		return p
 	}
-	for _, p := range problems {
-		if errors.Is(err, p.is) {
-			return Problem{Kind: p.kind, Code: p.code, Message: err.Error(), Data: details(err)}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return NewProblem("cancelled", err.Error())
+	}
+	for _, k := range kinds {
+		if errors.Is(err, k.is) {
+			return Problem{Kind: k.Kind, Code: k.Code, Message: err.Error(), Data: details(err)}
 		}
 	}
-	return Problem{Kind: "internal", Code: CodeInternal, Message: err.Error()}
+	return NewProblem(internal, err.Error())
 }
 
 // details are the data that typed errors carry.

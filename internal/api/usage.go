@@ -6,7 +6,7 @@ import (
 	"github.com/sessiondb-go/sessiondb"
 )
 
-const usageRows = "a list of key, sessions, api_calls, the token sums and the costs"
+const usageRows = "a list of key, sessions, api_call_count, the token sums and the costs"
 
 var usageMethods = []*Method{
 	method(ReadsStore, "usage_by_model", "Sums tokens and costs by model, highest cost first.", usageRows, usage((*sessiondb.DB).UsageByModel)),

@@ -41,13 +41,12 @@ func (s *server) handleLine(ctx context.Context, text []byte, err error) {
 	switch {
 	case errors.Is(err, errTooLong):
 		limit := s.options.MaxLine
-		s.write(failure(null, api.Problem{
-			Kind: "invalid_request", Code: api.CodeInvalidRequest, Data: map[string]any{"limit": limit},
-			Message: fmt.Sprintf("line is longer than %d bytes; it was passed over", limit),
-		}))
+		p := api.NewProblem("invalid_request", fmt.Sprintf("line is longer than %d bytes; it was passed over", limit))
+		p.Data = map[string]any{"limit": limit}
+		s.write(failure(null, p))
 	case len(text) == 0:
 	case !json.Valid(text):
-		s.write(failure(null, api.Problem{Kind: "parse", Code: api.CodeParse, Message: "line is not JSON"}))
+		s.write(failure(null, api.NewProblem("parse", "line is not JSON")))
 	case text[0] == '[':
 		s.handleBatch(ctx, text)
 	default:
@@ -127,13 +126,9 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }
 
-func invalidRequest(why string) api.Problem {
-	return api.Problem{Kind: "invalid_request", Code: api.CodeInvalidRequest, Message: why}
-}
+func invalidRequest(why string) api.Problem { return api.NewProblem("invalid_request", why) }
 
-func internalProblem() api.Problem {
-	return api.Problem{Kind: "internal", Code: api.CodeInternal, Message: "internal error"}
-}
+func internalProblem() api.Problem { return api.NewProblem("internal", "internal error") }
 
 // start gives a request its place in the queue; answer is called once, with
 // nil for a notification.
@@ -155,9 +150,7 @@ func (s *server) start(ctx context.Context, text json.RawMessage, answer func(*r
 	}
 	m, ok := api.Lookup(r.Method)
 	if !ok {
-		reply(failure(r.ID, api.Problem{
-			Kind: "unknown_method", Code: api.CodeUnknownMethod, Message: fmt.Sprintf("there is no method %q; %s lists them", r.Method, discoverName),
-		}))
+		reply(failure(r.ID, api.NewProblem("unknown_method", fmt.Sprintf("there is no method %q; %s lists them", r.Method, discoverName))))
 		return
 	}
 	call, err := m.Bind(r.Params)
