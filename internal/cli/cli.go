@@ -6,9 +6,9 @@ package cli
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -91,7 +91,14 @@ func (a *app) reading(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// quiet tells that whoever read our output has gone away, which is no failure.
-func quiet(err error) bool {
-	return errors.Is(err, syscall.EPIPE) || errors.Is(err, fs.ErrClosed)
+// Windows has its own numbers for a pipe that nobody reads.
+const (
+	windowsBrokenPipe = syscall.Errno(109)
+	windowsNoData     = syscall.Errno(232)
+)
+
+// unread tells that whoever read our output has gone away, which is no failure.
+func unread(err error) bool {
+	return errors.Is(err, syscall.EPIPE) ||
+		runtime.GOOS == "windows" && (errors.Is(err, windowsBrokenPipe) || errors.Is(err, windowsNoData))
 }

@@ -76,7 +76,7 @@ func failf(err error, format string, args ...any) error {
 // report prints an error as one line (what failed, why, what to do next) and
 // returns the exit code.
 func (a *app) report(ctx context.Context, command string, err error) int {
-	if err == nil || quiet(err) {
+	if err == nil || unread(err) {
 		return exitOK
 	}
 	if ctx.Err() != nil {

@@ -37,7 +37,7 @@ interrupted can be run again.`,
 				defer func() { _ = f.Close() }()
 				in = f
 			}
-			return a.importFrom(cmd.Context(), in, o)
+			return a.importFrom(cmd.Context(), &interruptible{ctx: cmd.Context(), r: in}, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "tell what would happen and change nothing")
