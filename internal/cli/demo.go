@@ -66,8 +66,8 @@ func (a *app) demo(ctx context.Context, path string) error {
 		run   func() error
 	}{
 		{"list", func() error { return show.list(ctx, db, sessiondb.ListFilter{ByLastActive: true}) }},
-		{"search docker 배포", func() error {
-			return show.search(ctx, db, searchRequest{SearchQuery: sessiondb.SearchQuery{Text: "docker 배포"}})
+		{"search 배포", func() error {
+			return show.search(ctx, db, searchRequest{SearchQuery: sessiondb.SearchQuery{Text: "배포"}})
 		}},
 		{"lineage 'move to docker #3'", func() error { return show.lineage(ctx, db, "20260504_092000_d0cc03") }},
 		{"usage --by model", func() error { return show.usage(ctx, db, "model", sessiondb.UsageFilter{}) }},

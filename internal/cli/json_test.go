@@ -31,6 +31,8 @@ func TestDocumentedKeys(t *testing.T) {
 	}{
 		{"list --json", []string{"list", "--all", "--json"}},
 		{"show --json", []string{"show", "picture of a cat", "--json"}},
+		{"search --json", []string{"search", "docker", "--json"}},
+		{"search --count --json", []string{"search", "docker", "--count", "--json"}},
 		{"resume --json", []string{"resume", "reasoning traces", "--json"}},
 		{"lineage --json", []string{"lineage", "refactor auth", "--json"}},
 		{"usage --json", []string{"usage", "--json"}},

@@ -81,8 +81,8 @@ func TestFitsTheTerminal(t *testing.T) {
 	old := fixture.Copy(t, "hermes-v11.db")
 	for _, width := range []int{40, 60, 80, 120} {
 		for _, args := range [][]string{
-			{"list", "--db", path}, {"show", "plain", "--db", path}, {"resume", "plain", "--db", path},
-			{"list", "--all", "--db", old}, {"lineage", "refactor auth", "--db", old}, {"usage", "--db", old},
+			{"list", "--db", path}, {"show", "plain", "--db", path}, {"resume", "plain", "--db", path}, {"search", "docker 이미지", "--db", path},
+			{"list", "--all", "--db", old}, {"lineage", "refactor auth", "--db", old}, {"usage", "--db", old}, {"demo"},
 		} {
 			out, err := onTerminal(t, width, "", args...)
 			if err != nil {

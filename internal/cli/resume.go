@@ -73,7 +73,7 @@ func (a *app) turn(w io.Writer, m sessiondb.ConversationMessage) {
 	var calls []json.RawMessage
 	_ = json.Unmarshal(m.ToolCalls, &calls)
 	for _, call := range calls {
-		_, _ = fmt.Fprintln(w, a.Paint(term.Dim, term.Line("→ "+callText(call))))
+		a.toolCall(w, call)
 	}
 }
 

@@ -155,7 +155,7 @@ func (a *app) hitTable(hits []sessiondb.SearchHit) error {
 	t := a.NewTable(make([]term.Column, 6)...)
 	for _, h := range hits {
 		if err := t.Row(term.Text(h.SessionID), term.Alternatives("", fmt.Sprint(h.MessageID)), term.Time(a.now(), h.Timestamp),
-			term.Text(h.Source), term.Text(h.Role), term.Text(h.Snippet)); err != nil {
+			term.Text(h.Source), term.Text(h.Role), term.Text(strings.TrimSpace(h.Snippet))); err != nil {
 			return err
 		}
 	}
@@ -163,9 +163,7 @@ func (a *app) hitTable(hits []sessiondb.SearchHit) error {
 }
 
 func (a *app) hit(w io.Writer, h sessiondb.SearchHit) {
-	head := term.Line(h.SessionID)
-	rest := term.Line(fmt.Sprintf("  %s · %s", h.Source, term.Ago(a.now(), h.Timestamp)))
-	_, _ = fmt.Fprintln(w, a.Paint(term.Bold, head)+a.Paint(term.Dim, rest))
+	a.headline(w, h.SessionID, fmt.Sprintf("%s · %s", h.Source, term.Ago(a.now(), h.Timestamp)))
 	before, after := around(h)
 	a.neighbour(w, before)
 	a.snippet(w, h)
@@ -194,7 +192,7 @@ func (a *app) neighbour(w io.Writer, c *sessiondb.ContextMessage) {
 }
 
 func (a *app) snippet(w io.Writer, h sessiondb.SearchHit) {
-	line := term.Line(fmt.Sprintf("#%d %s: %s", h.MessageID, h.Role, h.Snippet))
+	line := term.Line(fmt.Sprintf("#%d %s: %s", h.MessageID, h.Role, strings.TrimSpace(h.Snippet)))
 	for _, part := range term.Wrap(line, a.Width-2) {
 		_, _ = fmt.Fprintln(w, "  "+a.markMatches(part))
 	}

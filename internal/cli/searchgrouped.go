@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/term"
@@ -36,7 +37,7 @@ func (a *app) conversationTable(cs []sessiondb.ConversationHit) error {
 	t := a.NewTable(make([]term.Column, 7)...)
 	for _, c := range cs {
 		if err := t.Row(term.Text(c.TipID), term.Text(deref(c.Title)), term.Int(c.Hits), term.Alternatives("", fmt.Sprint(c.Best.MessageID)),
-			term.Time(a.now(), c.Best.Timestamp), term.Text(c.Best.Source), term.Text(c.Best.Snippet)); err != nil {
+			term.Time(a.now(), c.Best.Timestamp), term.Text(c.Best.Source), term.Text(strings.TrimSpace(c.Best.Snippet))); err != nil {
 			return err
 		}
 	}
@@ -45,12 +46,11 @@ func (a *app) conversationTable(cs []sessiondb.ConversationHit) error {
 
 // conversation shows the best hit of a conversation among its neighbours.
 func (a *app) conversation(w io.Writer, c sessiondb.ConversationHit) {
-	head := c.TipID
+	rest := fmt.Sprintf("%s · %s · %s", c.Best.Source, count(c.Hits, "hit"), term.Ago(a.now(), c.Best.Timestamp))
 	if c.Title != nil {
-		head += "  " + *c.Title
+		rest = *c.Title + " · " + rest
 	}
-	rest := fmt.Sprintf("  %s · %s · %s", c.Best.Source, count(c.Hits, "hit"), term.Ago(a.now(), c.Best.Timestamp))
-	_, _ = fmt.Fprintln(w, a.Paint(term.Bold, term.Line(head))+a.Paint(term.Dim, term.Line(rest)))
+	a.headline(w, c.TipID, rest)
 	for _, m := range c.View.Window {
 		if m.ID == c.Best.MessageID {
 			a.snippet(w, c.Best)

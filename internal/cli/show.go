@@ -87,8 +87,19 @@ func (a *app) sessionHead(w io.Writer, s sessiondb.Session) {
 	if s.EndReason != nil {
 		parts = append(parts, "ended: "+*s.EndReason)
 	}
-	_, _ = fmt.Fprintf(w, "%s  %s\n%s\n", a.Paint(term.Bold, term.Line(s.ID)), term.Line(deref(s.Title)),
-		a.Paint(term.Dim, term.Line(strings.Join(parts, " · "))))
+	a.headline(w, s.ID, deref(s.Title))
+	for _, part := range term.Wrap(term.Line(strings.Join(parts, " · ")), a.Width) {
+		_, _ = fmt.Fprintln(w, a.Paint(term.Dim, part))
+	}
+}
+
+// headline prints an id, never cut, and as much of the rest as the line takes.
+func (a *app) headline(w io.Writer, id, rest string) {
+	id = term.Line(id)
+	if rest = term.Line(rest); a.OutTTY {
+		rest = term.Cut(rest, a.Width-term.Width(id)-2)
+	}
+	_, _ = fmt.Fprintln(w, strings.TrimRight(a.Paint(term.Bold, id)+"  "+a.Paint(term.Dim, rest), " "))
 }
 
 func (a *app) message(w io.Writer, m sessiondb.Message, anchor bool) {
@@ -102,10 +113,10 @@ func (a *app) message(w io.Writer, m sessiondb.Message, anchor bool) {
 	if anchor {
 		head += "  <<<"
 	}
-	_, _ = fmt.Fprintf(w, "\n%s\n", a.Paint(term.Cyan, term.Line(head)))
+	_, _ = fmt.Fprintf(w, "\n%s\n", a.Paint(term.Cyan, term.Cut(term.Line(head), a.Width)))
 	a.paragraph(w, readable(m.Content))
 	for _, call := range m.ToolCallList() {
-		_, _ = fmt.Fprintln(w, a.Paint(term.Dim, term.Line("→ "+callText(call))))
+		a.toolCall(w, call)
 	}
 }
 

@@ -1,6 +1,24 @@
 package cli
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/sessiondb-go/sessiondb/internal/term"
+)
+
+// toolCall prints a call that a message makes, on a terminal broken at its
+// width.
+func (a *app) toolCall(w io.Writer, call json.RawMessage) {
+	lines := []string{term.Line("→ " + callText(call))}
+	if a.OutTTY {
+		lines = term.Wrap(lines[0], a.Width)
+	}
+	for _, line := range lines {
+		_, _ = fmt.Fprintln(w, a.Paint(term.Dim, line))
+	}
+}
 
 // callText is a tool call as a person reads it: the name and the arguments.
 func callText(raw json.RawMessage) string {

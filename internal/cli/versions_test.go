@@ -21,7 +21,7 @@ func TestReadingWritesNothing(t *testing.T) {
 			}
 			for _, args := range [][]string{
 				{"list", "--all"}, {"show", "20260423"}, {"lineage", "20260423"}, {"stats"},
-				{"export", "20260423"}, {"prune", "--dry-run"}, {"__complete", "show", ""},
+				{"search", "docker"}, {"export", "20260423"}, {"prune", "--dry-run"}, {"__complete", "show", ""},
 			} {
 				if out := run(t, append(args, "--db", path)...); len(out) == 0 {
 					t.Errorf("%s printed nothing", args)
