@@ -1,6 +1,11 @@
 package sessiondb
 
-import "context"
+import (
+	"context"
+	"slices"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+)
 
 // GroupedResult is a page of conversations and how the query was read.
 type GroupedResult struct {
@@ -27,8 +32,186 @@ type ConversationHit struct {
 	View AnchoredView `json:"view"`
 }
 
+// groupView is how much of a conversation a grouped search shows.
+var groupView = AnchoredOptions{Window: 5, Bookend: 3, KeepRoles: []string{"user", "assistant"}}
+
 // SearchGrouped finds conversations: one entry for all the hits of one, best
-// first. Limit and Offset count conversations.
-func (db *DB) SearchGrouped(ctx context.Context, s SearchQuery) (GroupedResult, error) {
-	panic("todo")
+// first. Limit and Offset count conversations. ExcludeSessions leaves out the
+// whole conversations of those sessions, such as the one that asks.
+func (db *DB) SearchGrouped(ctx context.Context, s SearchQuery) (out GroupedResult, err error) {
+	defer wrap(&err, "search conversations")
+	err = db.read(ctx, func(q engine.Queryer) error {
+		if s.ExcludeSessions, err = wholeChains(ctx, q, s.ExcludeSessions); err != nil {
+			return err
+		}
+		g := &grouper{finder: db.newFinder(ctx, q, s), db: db, roots: map[string]string{}}
+		out, err = g.search()
+		return err
+	})
+	return out, err
+}
+
+// wholeChains returns sessions and everything that is one conversation with
+// them.
+func wholeChains(ctx context.Context, q engine.Queryer, ids []string) ([]string, error) {
+	var out []string
+	for _, id := range ids {
+		chain, err := chainIDs(ctx, q, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, id), chain...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// grouper makes conversations of hits.
+type grouper struct {
+	*finder
+	db    *DB
+	roots map[string]string // root by session
+}
+
+func (g *grouper) search() (GroupedResult, error) {
+	out := GroupedResult{Conversations: []ConversationHit{}, SearchReading: g.reading()}
+	if err := g.countInto(&out.Total); err != nil || g.query.Root == nil {
+		return out, err
+	}
+	limit, offset := page(g.s.Limit, g.s.Offset)
+	best, notices, err := g.best(limit, offset)
+	if err != nil {
+		return out, err
+	}
+	out.Notices = append(out.Notices, notices...)
+	hits, err := g.load(best)
+	if err != nil {
+		return out, err
+	}
+	for _, h := range hits {
+		c, err := g.conversation(h)
+		if err != nil {
+			return out, err
+		}
+		out.Conversations = append(out.Conversations, c)
+	}
+	if len(hits) == 0 && offset == 0 {
+		out.Suggestions, err = g.suggest()
+		return out, err
+	}
+	return out, g.countHits(out.Conversations)
+}
+
+// best returns the first hit of each conversation of the page. How many hits
+// must be seen for that is not known before: it is tried with few sessions, and
+// then with more.
+func (g *grouper) best(limit, offset int) (out []engine.Hit, notices []string, err error) {
+	for sessions := 2 * (limit + offset); ; sessions *= 4 {
+		firsts, more, notices, err := g.firstHits(sessions)
+		if err != nil {
+			return nil, nil, err
+		}
+		out, seen := []engine.Hit{}, map[string]bool{}
+		for _, h := range firsts {
+			root, err := g.root(h.SessionID)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !seen[root] {
+				seen[root] = true
+				out = append(out, h)
+			}
+		}
+		if limit == 0 || !more || len(out) >= limit+offset {
+			out = out[min(offset, len(out)):]
+			if limit > 0 {
+				out = out[:min(limit, len(out))]
+			}
+			return out, notices, nil
+		}
+	}
+}
+
+// firstHits returns the first hit of each session, until there are enough
+// sessions; 0 is all of them. More says that there are others.
+func (g *grouper) firstHits(enough int) (firsts []engine.Hit, more bool, notices []string, err error) {
+	m := g.request()
+	seen := map[string]bool{}
+	m.Each = func(h engine.Hit) bool {
+		if seen[h.SessionID] {
+			return true
+		}
+		if enough > 0 && len(firsts) == enough {
+			more = true
+			return false
+		}
+		seen[h.SessionID] = true
+		firsts = append(firsts, h)
+		return true
+	}
+	found, err := g.match(g.ctx, g.q, m)
+	return firsts, more, found.Notices, err
+}
+
+func (g *grouper) root(session string) (string, error) {
+	if root, ok := g.roots[session]; ok {
+		return root, nil
+	}
+	root, _, err := chainRoot(g.ctx, g.q, session)
+	g.roots[session] = root
+	return root, err
+}
+
+// conversation describes the conversation of its best hit.
+func (g *grouper) conversation(best SearchHit) (ConversationHit, error) {
+	c := ConversationHit{Best: best, RootID: g.roots[best.SessionID]}
+	c.TipID = c.RootID
+	nodes, err := continuations(g.ctx, g.q, g.db.latest(), c.RootID)
+	if err != nil {
+		return c, err
+	}
+	path := tipPath(c.RootID, nodes)
+	if len(path) > 0 {
+		c.TipID = path[len(path)-1].id
+	}
+	for _, n := range nodes {
+		g.roots[n.id] = c.RootID
+	}
+	for i := len(path) - 1; i >= 0 && c.Title == nil; i-- {
+		s, err := sessionByID(g.ctx, g.q, path[i].id)
+		if err != nil {
+			return c, err
+		}
+		c.Title = s.Title
+	}
+	c.View, err = anchoredView(g.ctx, g.q, best.SessionID, best.MessageID, groupView)
+	return c, err
+}
+
+// countHits counts the hits of every conversation of a page at once.
+func (g *grouper) countHits(list []ConversationHit) error {
+	at := map[string]int{}
+	for i, c := range list {
+		at[c.RootID] = i
+	}
+	var sessions []string
+	for id, root := range g.roots {
+		if _, ok := at[root]; ok {
+			sessions = append(sessions, id)
+		}
+	}
+	for len(sessions) > 0 {
+		n := min(maxBatch, len(sessions))
+		m := g.request()
+		m.Sessions, m.Count = sessions[:n], true
+		found, err := g.match(g.ctx, g.q, m)
+		if err != nil {
+			return err
+		}
+		for id, hits := range found.Counts {
+			list[at[g.roots[id]]].Hits += hits
+		}
+		sessions = sessions[n:]
+	}
+	return nil
 }

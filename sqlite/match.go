@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/sessiondb-go/sessiondb"
@@ -109,11 +110,22 @@ func (r *matching) stream(query string, args ...any) error {
 }
 
 // where is the condition of the search, behind another one.
-func (r *matching) where() string {
-	if r.m.Where == "" {
-		return ""
+func (r *matching) where() (cond string) {
+	if r.m.Sessions != nil {
+		cond = ` AND m.session_id IN (SELECT value FROM json_each(?))`
 	}
-	return " AND (" + r.m.Where + ")"
+	if r.m.Where != "" {
+		cond += ` AND (` + r.m.Where + `)`
+	}
+	return cond
+}
+
+func (r *matching) whereArgs() []any {
+	if r.m.Sessions == nil {
+		return r.m.Args
+	}
+	list, _ := json.Marshal(r.m.Sessions) // strings always can be
+	return join([]any{string(list)}, r.m.Args)
 }
 
 // fromHits joins the messages and sessions of a set of ids, the set first.
@@ -121,8 +133,11 @@ const fromHits = ` h CROSS JOIN messages m ON m.id = h.id CROSS JOIN sessions s 
 
 func (r *matching) count(p *matchPlan) (map[string]int64, error) {
 	counts := map[string]int64{}
-	rows, err := r.q.Query(r.ctx, `SELECT m.session_id, COUNT(*) FROM (`+p.all.sql+`)`+fromHits+` WHERE 1`+r.where()+` GROUP BY m.session_id`,
-		join(p.all.args, r.m.Args)...)
+	query, args := `SELECT m.session_id, COUNT(*) FROM (`+p.all.sql+`)`+fromHits+` WHERE 1`, p.all.args
+	if r.m.Sessions != nil {
+		query = `SELECT m.session_id, COUNT(*) FROM messages m CROSS JOIN sessions s ON s.id = m.session_id WHERE +m.id IN (` + p.all.sql + `)`
+	}
+	rows, err := r.q.Query(r.ctx, query+r.where()+` GROUP BY m.session_id`, join(args, r.whereArgs())...)
 	if err != nil {
 		return nil, err
 	}
@@ -144,11 +159,11 @@ func (r *matching) byRank(p *matchPlan) error {
 	if p.index == "" {
 		return r.stream(`WITH hits AS MATERIALIZED (`+p.all.sql+`)
 SELECT m.id, m.session_id, h.rank FROM (SELECT id, SUM(rank) AS rank FROM (`+p.ranks.sql+`) GROUP BY id)`+fromHits+
-			` WHERE 1`+r.where()+` ORDER BY h.rank, m.id DESC`, join(p.all.args, p.ranks.args, r.m.Args)...)
+			` WHERE 1`+r.where()+` ORDER BY h.rank, m.id DESC`, join(p.all.args, p.ranks.args, r.whereArgs())...)
 	}
 	err := r.stream(`SELECT m.id, m.session_id, rank FROM `+p.index+` CROSS JOIN messages m ON m.id = `+p.index+`.rowid
  CROSS JOIN sessions s ON s.id = m.session_id WHERE `+p.index+` MATCH ?`+r.where()+` ORDER BY rank`,
-		join([]any{p.expr}, r.m.Args)...)
+		join([]any{p.expr}, r.whereArgs())...)
 	if err != nil || r.done || !p.extra {
 		return err
 	}
@@ -156,8 +171,8 @@ SELECT m.id, m.session_id, h.rank FROM (SELECT id, SUM(rank) AS rank FROM (`+p.r
 		return err
 	}
 	return r.stream(`SELECT m.id, m.session_id, 0.0 FROM (`+p.all.sql+`)`+fromHits+`
- WHERE h.id NOT IN (`+matchSQL(p.index)+`)`+r.where()+` ORDER BY m.id DESC`,
-		join(p.all.args, []any{p.expr}, r.m.Args)...)
+ WHERE +h.id NOT IN (`+matchSQL(p.index)+`)`+r.where()+` ORDER BY m.id DESC`,
+		join(p.all.args, []any{p.expr}, r.whereArgs())...)
 }
 
 // common is how many hits make it cheaper to walk all messages by time than to
@@ -182,7 +197,7 @@ func (r *matching) byTime(p *matchPlan) error {
 		query = `SELECT m.id, m.session_id, m.timestamp FROM messages m CROSS JOIN sessions s ON s.id = m.session_id
  WHERE +m.id IN (` + p.all.sql + `)`
 	}
-	return r.ties(p, query+r.where()+` ORDER BY m.timestamp`+dir+`, m.id`, join(p.all.args, r.m.Args))
+	return r.ties(p, query+r.where()+` ORDER BY m.timestamp`+dir+`, m.id`, join(p.all.args, r.whereArgs()))
 }
 
 func (r *matching) moreThan(set fragment, n int) (bool, error) {

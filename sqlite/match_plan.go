@@ -175,7 +175,8 @@ func (c *compiler) exprOf(nodes []searchql.Node, op string) (index, expr string,
 	return index, strings.Join(parts, op), true
 }
 
-// set is a query for the ids that a tree matches.
+// set is a query for the ids that a tree matches. The plus signs keep SQLite from
+// asking a full-text index once for each id of another set.
 func (c *compiler) set(n searchql.Node) fragment {
 	if index, expr, ok := c.expr(n); ok {
 		return fragment{matchSQL(index), []any{expr}}
@@ -193,10 +194,10 @@ func (c *compiler) set(n searchql.Node) fragment {
 		sets := c.grouped(n.Nodes, " AND ")
 		out := fragment{`SELECT id FROM (` + sets[0].sql + `) WHERE 1`, sets[0].args}
 		for _, s := range sets[1:] {
-			out = fragment{out.sql + ` AND id IN (` + s.sql + `)`, join(out.args, s.args)}
+			out = fragment{out.sql + ` AND +id IN (` + s.sql + `)`, join(out.args, s.args)}
 		}
 		for _, s := range c.grouped(n.Not, " OR ") {
-			out = fragment{out.sql + ` AND id NOT IN (` + s.sql + `)`, join(out.args, s.args)}
+			out = fragment{out.sql + ` AND +id NOT IN (` + s.sql + `)`, join(out.args, s.args)}
 		}
 		return out
 	}

@@ -214,7 +214,7 @@ func (c *compiler) inside(t *searchql.Term) ([]source, error) {
 		return nil, nil
 	}
 	if utf8.RuneCountInString(t.Text) >= 3 {
-		candidates := fragment{matchSQL(gramIndex) + ` AND rowid NOT IN (` + matchSQL(wordIndex) + `)`,
+		candidates := fragment{matchSQL(gramIndex) + ` AND +rowid NOT IN (` + matchSQL(wordIndex) + `)`,
 			[]any{quote(t.Text), c.terms[t].sources[0].expr}}
 		many, err := c.moreThan(candidates, maxVerified)
 		if err != nil {

@@ -80,6 +80,8 @@ type Match struct {
 	// engine need not look at those.
 	Where string
 	Args  []any
+	// Sessions, if not nil, are the only sessions to look in: few of them.
+	Sessions []string
 
 	Order  Order
 	Limit  int // 0 means no limit
