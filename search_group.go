@@ -19,7 +19,8 @@ type GroupedResult struct {
 type ConversationHit struct {
 	// Best is the hit that the order of the search puts first.
 	Best SearchHit `json:"best"`
-	// Hits is how many messages of the conversation match.
+	// Hits is how many messages of the conversation match; where there are other
+	// pages, without those that hold a word only as a part of a longer one.
 	Hits int64 `json:"hits"`
 	// RootID and TipID are the ends of the chain; the tip is the session to
 	// resume. Both are Best.SessionID where there is no chain.
@@ -99,7 +100,7 @@ func (g *grouper) search() (GroupedResult, error) {
 		out.Suggestions, err = g.suggest()
 		return out, err
 	}
-	return out, g.countHits(out.Conversations)
+	return out, g.countHits(out.Conversations, len(hits) == limit)
 }
 
 // best returns the first hit of each conversation of the page. How many hits
@@ -188,8 +189,9 @@ func (g *grouper) conversation(best SearchHit) (ConversationHit, error) {
 	return c, err
 }
 
-// countHits counts the hits of every conversation of a page at once.
-func (g *grouper) countHits(list []ConversationHit) error {
+// countHits counts the hits of every conversation of a page at once. Where the
+// best hits fill the page, those that are hard to find are not looked for.
+func (g *grouper) countHits(list []ConversationHit, full bool) error {
 	at := map[string]int{}
 	for i, c := range list {
 		at[c.RootID] = i
@@ -203,7 +205,7 @@ func (g *grouper) countHits(list []ConversationHit) error {
 	for len(sessions) > 0 {
 		n := min(maxBatch, len(sessions))
 		m := g.request()
-		m.Sessions, m.Count = sessions[:n], true
+		m.Sessions, m.Count, m.Rough = sessions[:n], true, full
 		found, err := g.match(g.ctx, g.q, m)
 		if err != nil {
 			return err

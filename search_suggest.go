@@ -11,7 +11,7 @@ import (
 // How much work a search that found nothing may make.
 const (
 	maxCounted  = 8    // terms whose hits are counted one by one
-	maxTitles   = 5000 // titles that are compared
+	maxTitles   = 2000 // titles that are compared
 	nearEnough  = 0.4  // how much of its trigrams a title shares with the query
 	maxNearness = 3    // titles that are suggested
 )
@@ -92,6 +92,9 @@ func (f *finder) nearTitles() ([]SearchSuggestion, error) {
 		typed = append(typed, t.Text)
 	}
 	want := trigrams(strings.Join(typed, " "))
+	if len(want) == 0 {
+		return nil, nil
+	}
 	type near struct {
 		SearchSuggestion
 		score float64
@@ -102,7 +105,7 @@ func (f *finder) nearTitles() ([]SearchSuggestion, error) {
 		if err := r.Scan(&s.SessionID, &s.Title); err != nil {
 			return err
 		}
-		if score := likeness(want, trigrams(s.Title)); score >= nearEnough {
+		if score := likeness(want, s.Title); score >= nearEnough {
 			all = append(all, near{s, score})
 		}
 		return nil
@@ -115,25 +118,27 @@ func (f *finder) nearTitles() ([]SearchSuggestion, error) {
 	return out, err
 }
 
-func trigrams(s string) map[string]bool {
-	r := []rune(" " + strings.ToLower(strings.Join(strings.Fields(s), " ")) + " ")
-	out := map[string]bool{}
+func padded(s string) []rune {
+	return []rune(" " + strings.ToLower(strings.Join(strings.Fields(s), " ")) + " ")
+}
+
+func trigrams(s string) map[[3]rune]bool {
+	r := padded(s)
+	out := map[[3]rune]bool{}
 	for i := 0; i+3 <= len(r); i++ {
-		out[string(r[i:i+3])] = true
+		out[[3]rune(r[i:i+3])] = true
 	}
 	return out
 }
 
-// likeness is the share of the smaller set that is in the other one.
-func likeness(a, b map[string]bool) float64 {
-	if len(a) == 0 || len(b) == 0 {
-		return 0
-	}
+// likeness is how much of the trigrams of the shorter text the other one has.
+func likeness(want map[[3]rune]bool, title string) float64 {
+	r := padded(title)
 	shared := 0
-	for g := range a {
-		if b[g] {
+	for i := 0; i+3 <= len(r); i++ {
+		if want[[3]rune(r[i:i+3])] {
 			shared++
 		}
 	}
-	return float64(shared) / float64(min(len(a), len(b)))
+	return min(1, float64(shared)/float64(max(1, min(len(want), len(r)-2))))
 }

@@ -51,7 +51,10 @@ func (r *matching) plan() (*matchPlan, error) {
 	}
 	if index, expr, ok := c.expr(root); ok && c.canWait(root) {
 		p.index, p.expr, p.extra = index, expr, true
-		if !r.m.Count {
+		if r.m.Rough {
+			p.all = fragment{matchSQL(index), []any{expr}}
+		}
+		if !r.m.Count || r.m.Rough {
 			return p, nil
 		}
 	}

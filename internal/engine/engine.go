@@ -91,6 +91,8 @@ type Match struct {
 	Each func(Hit) bool
 	// Count asks for the number of all hits, and for nothing else.
 	Count bool
+	// Rough lets a count leave out what only a slower way finds.
+	Rough bool
 }
 
 // Order is how hits are sorted. Ties go by message id.
