@@ -199,16 +199,18 @@ func (s *importedSession) checkMessages() (first any, calls int64, err error) {
 		var id int64
 		role := false
 		_ = text.Members(item, func(key string, value []byte) error {
-			switch {
-			case string(value) == "null":
-			case key == "id":
-				id, _ = readInt(value).(int64)
-			case key == "role":
-				role = true
-			case key == "tool_calls":
+			null := string(value) == "null"
+			switch key {
+			case "id":
+				id, _ = readInt(value).(int64) // 0 if null
+			case "role":
+				role = !null
+			case "tool_calls":
 				calls += int64(text.CountItems(value))
-			case key == "timestamp" && first == nil:
-				first = readFloat(value)
+			case "timestamp":
+				if first == nil && !null {
+					first = readFloat(value)
+				}
 			}
 			return nil
 		})

@@ -35,7 +35,7 @@ func exportedLines(t *testing.T, db *sessiondb.DB) (all []byte, lines []string) 
 
 // What other programs wrote comes back from an export, whatever they wrote.
 func TestStoresOfOthersComeBack(t *testing.T) {
-	for _, name := range []string{"hermes-v11.db", "v11-odd-types.db", "v11-bad-json.db", "v11-cycle.db"} {
+	for _, name := range []string{"hermes-v1.db", "hermes-v11.db", "hermes-v25.db", "v11-odd-types.db", "v11-bad-json.db", "v11-cycle.db"} {
 		t.Run(name, func(t *testing.T) {
 			db, err := sqlite.Open(t.Context(), fixture.Copy(t, name), sqlite.Options{ReadOnly: true})
 			if err != nil {

@@ -119,7 +119,7 @@ func importBadLines(t *testing.T, h *harness) {
 	db, _ := h.store(t)
 	r := importLines(t, db,
 		"\uFEFF"+`{"id":"first"}`, ``, `not json`, `[]`, `{"id":""}`, `{"source":"cli"}`, `{"id":"a\u0000b"}`, `{"id":"x","messages":{}}`,
-		`{"id":"x","messages":[{"content":"no role"}]}`, `{"id":"x","messages":[7]}`, `{"id":"cut","messages":[{"role":"us`, "\r",
+		`{"id":"x","messages":[{"content":"no role"}]}`, `{"id":"x","messages":[7,{"role":"user"}]}`, `{"id":"cut","messages":[{"role":"us`, "\r",
 		`{"id":"last","messages":[{"role":"user","content":"\ud800"}]}`)
 	if d := cmp.Diff([]string{"3 ", "4 ", "5 ", "6 ", "7 a\x00b", "8 x", "9 x", "10 x", "11 "}, issues(r.Failed)); d != "" {
 		t.Error(d)

@@ -1,6 +1,9 @@
 package text
 
-import "testing"
+import (
+	"testing"
+	"unicode/utf8"
+)
 
 func TestStructured(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
@@ -35,4 +38,29 @@ func TestItems(t *testing.T) {
 			t.Errorf("%s: %q, %v, counted %d; want %d, %v", c.in, list, ok, CountItems(c.in), c.count, c.ok)
 		}
 	}
+}
+
+func FuzzStructured(f *testing.F) {
+	for _, s := range []string{
+		`[{"type":"text","text":"caption"},{"type":"image_url"}]`, `["a",["b"]]`, `{"content":[{"text":"\ud800"}]}`, `"x"`, `null`, `[[[[[[[[["deep"]]]]]]]]]`, `[1,`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if s := Structured(raw); len(s) > 3*len(raw) || !utf8.ValidString(s) {
+			t.Fatalf("%q says %q", raw, s)
+		}
+		list, ok := Items(raw)
+		if ok != ValidJSON(raw) {
+			t.Fatalf("%q: items %q, %v", raw, list, ok)
+		}
+		if n := CountItems(string(raw)); ok && n != len(list) || !ok && n != 1 {
+			t.Fatalf("%q: %d items, counted %d", raw, len(list), n)
+		}
+		for _, item := range list {
+			if !ValidJSON([]byte(item)) {
+				t.Fatalf("%q: item %q", raw, item)
+			}
+		}
+	})
 }
