@@ -20,9 +20,11 @@ import (
 const (
 	walkChunk = 64
 	// walkFor is how many messages are walked for each session wanted before
-	// summing up promises to be cheaper, and walkLeast the least in all.
+	// summing up promises to be cheaper, and walkLeast the least in all; walkMost
+	// bounds the sessions that count.
 	walkFor   = 500
 	walkLeast = 20000
+	walkMost  = 10000
 )
 
 // ranked is a session with what it is ordered by.
@@ -39,7 +41,7 @@ func compareRanked(a, b ranked) int {
 func (l *listing) byActivity(ctx context.Context) ([]string, error) {
 	limit, offset := page(l.f.Limit, l.f.Offset)
 	if l.info.ActivityIndex && limit > 0 {
-		w := &walk{listing: l, want: offset + limit, budget: max(walkLeast, walkFor*(offset+limit)), seen: map[string]bool{}, shown: map[string]bool{}}
+		w := &walk{listing: l, want: offset + limit, budget: max(walkLeast, walkFor*min(offset+limit, walkMost)), seen: map[string]bool{}, shown: map[string]bool{}}
 		done, err := w.run(ctx)
 		if err != nil {
 			return nil, err

@@ -28,7 +28,10 @@ type ListFilter struct {
 	ownActivity bool // what continues a session does not count as its activity
 }
 
-const defaultLimit = 20
+const (
+	defaultLimit = 20
+	farthestPage = 1 << 30 // further than any list, and safe to add
+)
 
 // page returns the limit and the offset to use; limit 0 is none.
 func page(limit, offset int) (int, int) {
@@ -38,10 +41,7 @@ func page(limit, offset int) (int, int) {
 	case limit < 0:
 		limit = 0
 	}
-	if offset < 0 {
-		offset = 0
-	}
-	return limit, offset
+	return min(limit, farthestPage), min(max(offset, 0), farthestPage)
 }
 
 // ListedSession is a session as a list shows it.

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,21 @@ func testList(t *testing.T, h *harness) {
 			}
 			if strings.Join(pages, " ") != all || len(strings.Fields(all)) != 45 {
 				t.Errorf("%+v: pages %q, all %q", f, pages, all)
+			}
+		}
+	})
+	t.Run("beyond the end there is nothing", func(t *testing.T) {
+		db, c := h.store(t)
+		h.sessions(t, db, "a", "b")
+		h.say(t, db, c, "a")
+		for _, f := range []sessiondb.ListFilter{{}, active, {Children: true, NoProjection: true, ByLastActive: true}} {
+			for _, p := range []struct{ limit, offset, want int }{
+				{math.MaxInt, 0, 2}, {math.MinInt, math.MinInt, 2}, {math.MaxInt, math.MaxInt, 0}, {0, math.MaxInt, 0}, {-1, 2, 0}, {1, 2, 0},
+			} {
+				f.Limit, f.Offset = p.limit, p.offset
+				if n := len(must[[]sessiondb.ListedSession](t)(db.Sessions(t.Context(), f))); n != p.want {
+					t.Errorf("%+v: %d sessions, want %d", f, n, p.want)
+				}
 			}
 		}
 	})
