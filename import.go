@@ -59,7 +59,7 @@ func (db *DB) Import(ctx context.Context, r io.Reader, o ImportOptions) (report 
 // A batch of lines is imported in one transaction when it has as much.
 const (
 	batchSessions = 200
-	batchBytes    = 2 << 20
+	batchBytes    = 512 << 10 // indexing it holds the write lock for a fraction of a second
 )
 
 // run reads lines and imports them in batches.
