@@ -271,6 +271,13 @@ func TestRecovery(t *testing.T) {
 		t.Errorf("from the log: %d committed, %d uncommitted", c, a)
 	}
 	path := fixture.Copy(t, "v11-hot-journal.db")
+	before := hash(t, path)
+	if _, err := Open(t.Context(), path, Options{ReadOnly: true}); !errors.Is(err, sessiondb.ErrReadOnly) {
+		t.Errorf("read-only, with a journal to roll back: %v", err)
+	}
+	if hash(t, path) != before {
+		t.Error("a read-only open changed the file")
+	}
 	if err := open(t, path, Options{}).Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -64,13 +64,12 @@ func shapeAt(ctx context.Context, path string, a access) (*shape, error) {
 }
 
 // unsettled says that there is a log or a journal with something in it.
-func (s *store) unsettled() bool {
-	for _, suffix := range []string{"-wal", "-journal"} {
-		if info, err := os.Stat(s.path + suffix); err == nil && info.Size() > 0 {
-			return true
-		}
-	}
-	return false
+func (s *store) unsettled() bool { return fileHolds(s.real+"-wal") || fileHolds(s.real+"-journal") }
+
+// fileHolds says that a file is there and not empty.
+func fileHolds(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() > 0
 }
 
 func exists(path string) bool {

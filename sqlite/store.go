@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	lib "modernc.org/sqlite/lib"
+
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
@@ -82,12 +84,12 @@ func openStore(ctx context.Context, path string, o Options, set settings) (_ *st
 }
 
 func (s *store) open(ctx context.Context, readOnly bool) error {
+	if real, err := filepath.EvalSymlinks(s.path); err == nil {
+		s.real = real
+	}
 	sh, err := s.probe(ctx)
 	if err != nil {
 		return err
-	}
-	if real, err := filepath.EvalSymlinks(s.path); err == nil {
-		s.real = real
 	}
 	switch {
 	case readOnly && sh == nil && !exists(s.path):
@@ -200,7 +202,7 @@ func (s *store) openReadOnly(ctx context.Context, refusal error) error {
 		if c, err = openConn(ctx, s.path, a); err == nil {
 			s.shape, err = readShape(ctx, c)
 		}
-		if cantOpen(err) && !a.immutable && !s.logInUse() {
+		if cantOpen(err) && !a.immutable && !s.unsettled() {
 			// A log can't be kept beside the file, and there is none: nobody
 			// writes, so nothing needs to be locked.
 			a.immutable = true
@@ -210,6 +212,9 @@ func (s *store) openReadOnly(ctx context.Context, refusal error) error {
 		}
 		return err
 	})
+	if primaryCode(err) == lib.SQLITE_READONLY && fileHolds(s.real+"-journal") {
+		return fmt.Errorf("%w: %s-journal holds a transaction that a program did not finish, and only an open for writing can undo it", err, s.path)
+	}
 	if err != nil {
 		return err
 	}
@@ -254,12 +259,6 @@ func (s *store) dress(ctx context.Context, c *conn) error {
 		return err
 	}
 	return c.script(ctx, "PRAGMA query_only = 1")
-}
-
-// logInUse says that there is a log with something in it.
-func (s *store) logInUse() bool {
-	info, err := os.Stat(s.real + "-wal")
-	return err == nil && info.Size() > 0
 }
 
 // Info implements [engine.Engine].
