@@ -52,7 +52,7 @@ func planFor(sh *shape) *plan {
 	for _, index := range indexes {
 		o := sh.objects[index]
 		switch {
-		case sh.version < SchemaVersion && sh.versions > 0, !same(o.sql, find(index).sql):
+		case sh.version < SchemaVersion && sh.versions > 0, !same(o.sql, find(index).sql), !sh.hasParts(index):
 			p.rebuild = append(p.rebuild, index)
 		case !sh.hasTriggers(index):
 			p.resync = append(p.resync, index)
@@ -65,6 +65,18 @@ func planFor(sh *shape) *plan {
 func (sh *shape) hasTriggers(index string) bool {
 	for _, t := range triggersOf(index) {
 		if !same(sh.objects[t].sql, find(t).sql) {
+			return false
+		}
+	}
+	return true
+}
+
+// parts are the tables that a full-text table keeps its data in.
+var parts = []string{"_data", "_idx", "_content", "_docsize", "_config"}
+
+func (sh *shape) hasParts(index string) bool {
+	for _, part := range parts {
+		if !sh.has(index + part) {
 			return false
 		}
 	}
@@ -158,14 +170,29 @@ func (m *migration) drop(ctx context.Context, index string) error {
 		return err
 	}
 	if err := m.c.script(ctx, "DROP TABLE IF EXISTS "+index); err != nil {
-		return err
+		if err := m.forget(ctx, index, err); err != nil {
+			return err
+		}
 	}
-	for _, part := range []string{"_data", "_idx", "_content", "_docsize", "_config"} {
+	for _, part := range parts {
 		if err := m.c.script(ctx, "DROP TABLE IF EXISTS "+index+part); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// forget takes a full-text table out of the schema when it is too damaged to
+// be dropped; its parts are dropped next.
+func (m *migration) forget(ctx context.Context, index string, cause error) error {
+	if primaryCode(cause) != lib.SQLITE_ERROR && primaryCode(cause) != lib.SQLITE_CORRUPT {
+		return cause
+	}
+	if err := m.c.script(ctx, "PRAGMA writable_schema = ON"); err != nil {
+		return err
+	}
+	_, err := m.c.exec(ctx, "DELETE FROM main.sqlite_schema WHERE type = 'table' AND name = ?", index)
+	return firstError(err, m.c.script(ctx, "PRAGMA writable_schema = RESET"))
 }
 
 func (m *migration) dropTriggers(ctx context.Context, index string) error {

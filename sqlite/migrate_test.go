@@ -204,6 +204,20 @@ func TestHealLostVirtualTable(t *testing.T) {
 	}
 }
 
+// A part of the full-text table is gone, so that not even dropping it works.
+func TestHealLostPart(t *testing.T) {
+	for _, part := range parts {
+		path := fixture.Copy(t, "hermes-v11.db")
+		c := raw(t, path)
+		run(t, c, "DROP TABLE messages_fts"+part)
+		_ = c.close()
+		if err := open(t, path, Options{}).Close(); err != nil {
+			t.Fatal(part, err)
+		}
+		sound(t, path, "messages_fts")
+	}
+}
+
 func TestNotAStore(t *testing.T) {
 	foreign := filepath.Join(t.TempDir(), "foreign.db")
 	c, err := openConn(t.Context(), foreign, access{mode: "rwc"})

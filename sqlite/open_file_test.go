@@ -183,6 +183,15 @@ func TestDamagedIndexDoesNotStopMessages(t *testing.T) {
 		if stale, err := s.stale(); stale || err != nil {
 			t.Errorf("%s: still stale, %v", damage, err)
 		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		c = raw(t, path)
+		for _, index := range indexes {
+			if n := scalar[int64](t, c, "SELECT COUNT(*) FROM "+index+" WHERE "+index+" MATCH 'quokka'"); n != 1 {
+				t.Errorf("%s: found %d times in %s", damage, n, index)
+			}
+		}
 	}
 }
 

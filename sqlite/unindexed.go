@@ -16,7 +16,8 @@ const staleKey = "sessiondb_fts_stale"
 // taken twice; if it was one, the second attempt says so.
 func indexSuspect(err error) bool {
 	switch extendedCode(err) {
-	case lib.SQLITE_CONSTRAINT, lib.SQLITE_CONSTRAINT_VTAB, lib.SQLITE_CONSTRAINT_PRIMARYKEY,
+	case lib.SQLITE_ERROR, // a part of it is gone
+		lib.SQLITE_CONSTRAINT, lib.SQLITE_CONSTRAINT_VTAB, lib.SQLITE_CONSTRAINT_PRIMARYKEY,
 		lib.SQLITE_CONSTRAINT_ROWID, lib.SQLITE_CONSTRAINT_UNIQUE:
 		return true
 	}
