@@ -2,6 +2,7 @@ package sessiondb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -62,13 +63,15 @@ type ExportFilter struct {
 
 // ExportAll writes sessions as JSON lines, by start and id, one session with
 // its messages a line, from one snapshot. It holds no more in memory than one
-// message. It returns the number of sessions written; what has been written
-// before an error stays written.
+// message. It returns the number of sessions written; those before an error are
+// written whole.
 func (db *DB) ExportAll(ctx context.Context, w io.Writer, f ExportFilter) (n int64, err error) {
 	defer wrap(&err, "export")
 	err = db.read(ctx, func(q engine.Queryer) error {
 		x := exporter{q: q, w: w, f: f}
 		err := x.run(ctx)
+		x.buf = x.buf[:min(x.whole, len(x.buf))] // no half of a session
+		err = errors.Join(err, x.flush())
 		n = x.done
 		return err
 	})
@@ -88,6 +91,7 @@ type exporter struct {
 	wanted      map[string]bool // by id; nil is all
 	orphans     bool            // there are remembered ones
 	buf         []byte
+	whole       int // how much of buf is whole sessions
 	done, total int64
 }
 
@@ -110,7 +114,7 @@ func (x *exporter) run(ctx context.Context) error {
 			}
 		}
 		if len(keys) < exportPage {
-			return x.flush()
+			return nil
 		}
 		last = keys[len(keys)-1]
 	}
@@ -203,6 +207,7 @@ func (x *exporter) session(ctx context.Context, id any) error {
 		return err
 	}
 	x.buf = append(x.buf, "]}\n"...)
+	x.whole = len(x.buf)
 	x.done++
 	if x.f.Progress != nil {
 		x.f.Progress(x.done, x.total)
@@ -220,7 +225,11 @@ func (x *exporter) kind(ctx context.Context, s *Session) (Kind, error) {
 }
 
 func (x *exporter) flush() error {
+	if len(x.buf) == 0 {
+		return nil
+	}
 	_, err := x.w.Write(x.buf)
+	x.whole = 0
 	if x.buf = x.buf[:0]; cap(x.buf) > 4*exportBuffer {
 		x.buf = nil // a huge message need not be held room for
 	}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/fixture"
 )
 
 // hostile are statements that other programs, or damage, may have run on a
@@ -178,6 +180,21 @@ UPDATE sessions SET ended_at = started_at`)
 	}
 	if n, err := db.MessageCount(t.Context(), "victim"); n != 1 || err != nil {
 		t.Errorf("%d messages, %v", n, err)
+	}
+}
+
+// TestExportUpToDamage exports a store with a page of messages overwritten: the
+// sessions that can be read come out whole.
+func TestExportUpToDamage(t *testing.T) {
+	db, err := Open(t.Context(), fixture.Copy(t, "v11-badpage-messages.db"), Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	var b bytes.Buffer
+	n, err := db.ExportAll(t.Context(), &b, sessiondb.ExportFilter{})
+	if !errors.Is(err, sessiondb.ErrCorrupt) || n == 0 || int64(bytes.Count(b.Bytes(), []byte("\n"))) != n || !bytes.HasSuffix(b.Bytes(), []byte("]}\n")) {
+		t.Errorf("%d sessions in %d bytes, %v", n, b.Len(), err)
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -50,7 +51,7 @@ func (a *app) export(ctx context.Context, db *sessiondb.DB, f sessiondb.ExportFi
 		b := bufio.NewWriterSize(w, 1<<16)
 		n, err := db.ExportAll(ctx, b, f)
 		if err != nil {
-			return err
+			return errors.Join(err, b.Flush()) // what could be read is worth having
 		}
 		if output != "" {
 			a.note("exported %s to %s", count(n, "session"), output)
