@@ -79,12 +79,7 @@ func jsonOf(v any) string {
 }
 
 // ask calls a method as a face does.
-func ask(ctx context.Context, db *sessiondb.DB, name string, args any) (_ json.RawMessage, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
+func ask(ctx context.Context, db *sessiondb.DB, name string, args any) (json.RawMessage, error) {
 	m, ok := api.Lookup(name)
 	if !ok {
 		return nil, fmt.Errorf("there is no method %s", name)
