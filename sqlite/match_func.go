@@ -11,8 +11,9 @@ import (
 )
 
 // matchesCall tells whether a message m matches a term. It stands in queries
-// alone: no trigger or index of a file may need a function of ours.
-const matchesCall = `sessiondb_matches(?, m.content, m.tool_name, m.tool_calls)`
+// alone: no trigger or index of a file may need a function of ours. A function gets
+// text only up to a NUL, so it gets bytes.
+const matchesCall = `sessiondb_matches(?, CAST(m.content AS BLOB), CAST(m.tool_name AS BLOB), CAST(m.tool_calls AS BLOB))`
 
 func init() {
 	driver.MustRegisterDeterministicScalarFunction("sessiondb_matches", 4, func(_ *driver.FunctionContext, args []sqldriver.Value) (sqldriver.Value, error) {
@@ -31,31 +32,25 @@ func columnText(v sqldriver.Value) string {
 	return ""
 }
 
-// encodeTerm makes a parameter of a term: a letter for its kind, then its text.
+// encodeTerm makes a parameter of a term: a letter for its kind, a capital one for
+// structured content alone, then its text.
 func encodeTerm(t *searchql.Term, structuredOnly bool) string {
 	kind := "w"
 	switch {
-	case t.Fragment && structuredOnly:
-		kind = "s"
 	case t.Fragment:
 		kind = "f"
 	case t.Prefix:
 		kind = "p"
 	}
+	if structuredOnly {
+		kind = strings.ToUpper(kind)
+	}
 	return kind + t.Text
 }
 
 func decodeTerm(s string) (p text.Pattern, structuredOnly bool) {
-	p = text.Pattern{Text: s[1:], Touching: touches}
-	switch s[0] {
-	case 's':
-		p.Fragment, structuredOnly = true, true
-	case 'f':
-		p.Fragment = true
-	case 'p':
-		p.Prefix = true
-	}
-	return p, structuredOnly
+	kind := strings.ToLower(s[:1])
+	return text.Pattern{Text: s[1:], Fragment: kind == "f", Prefix: kind == "p", Touching: touches}, kind != s[:1]
 }
 
 // matchesMessage looks for a pattern in what a person would read of a message,

@@ -93,7 +93,7 @@ func (c *compiler) addExtras(root searchql.Node) error {
 		}
 		finders := []func(*searchql.Term) ([]source, error){c.escaped, c.structured}
 		if !t.Fragment {
-			finders = []func(*searchql.Term) ([]source, error){c.escaped, c.inside}
+			finders = []func(*searchql.Term) ([]source, error){c.escaped, c.glued, c.inside, c.structured}
 		}
 		for _, find := range finders {
 			more, err := find(t)
@@ -163,14 +163,22 @@ func utf16Pair(r rune) (hi, lo rune) {
 	return 0xd800 + r>>10, 0xdc00 + r&0x3ff
 }
 
-// structured finds fragments in structured content. The fragment index of older
-// programs ends at the NUL that such content begins with, but the word index
-// knows its mark.
+// maxStructured is how many messages of structured content are read for a word,
+// which is there for the word index but where it has no space beside it.
+const maxStructured = 300
+
+// structured finds terms in structured content. The fragment index ends at the
+// NUL that such content begins with, but the word index knows its mark.
 func (c *compiler) structured(t *searchql.Term) ([]source, error) {
-	var n int
-	err := c.q.QueryRow(c.ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM `+wordIndex+` WHERE `+wordIndex+` MATCH '^ "json"' LIMIT 1)`).Scan(&n)
-	if err != nil || n == 0 {
+	mark := fragment{matchSQL(wordIndex), []any{`^ "json"`}}
+	some, err := c.moreThan(mark, 0)
+	if err != nil || !some {
 		return nil, err
+	}
+	if !t.Fragment {
+		if many, err := c.moreThan(mark, maxStructured); err != nil || many {
+			return nil, err
+		}
 	}
 	return []source{verified(t, `^ "json"`, `m.content < char(1)`, true)}, nil
 }
@@ -221,18 +229,13 @@ func (c *compiler) inside(t *searchql.Term) ([]source, error) {
 			return nil, err
 		}
 		if !many {
-			return []source{{query: fragment{
-				`SELECT m.id AS id FROM (` + candidates.sql + `) k CROSS JOIN messages m ON m.id = k.id WHERE ` + matchesCall,
-				join(candidates.args, []any{encodeTerm(t, false)}),
-			}}}, nil
+			return []source{among(t, candidates)}, nil
 		}
 	}
-	glued, err := c.glued(t)
-	if err != nil || !c.indexes.grams.padded {
-		return glued, err
+	if !c.indexes.grams.padded {
+		return nil, nil
 	}
-	touching, err := c.touching(t)
-	return append(glued, touching...), err
+	return c.touching(t)
 }
 
 // maxTouching bounds the characters that are tried on each side of a word.
@@ -259,21 +262,32 @@ func (c *compiler) touching(t *searchql.Term) ([]source, error) {
 			pairs = append(pairs, t.Text+string(r))
 		}
 	}
-	switch {
-	case len(pairs) == 0:
+	if len(pairs) == 0 {
 		return nil, nil
-	case len(typed) == 1:
+	}
+	candidates := fragment{sql: matchSQL(gramIndex)}
+	if len(typed) == 1 {
 		// With one character beside it, a letter is too short for the index.
 		var sets []fragment
 		for _, pair := range pairs[:min(len(pairs), maxTouching)] {
 			sets = append(sets, beginning(pair))
 		}
-		return []source{{query: union(sets)}}, nil
+		candidates = union(sets)
+	} else {
+		for i, pair := range pairs {
+			pairs[i] = quote(pair)
+		}
+		candidates.args = []any{strings.Join(pairs, " OR ")}
 	}
-	for i, pair := range pairs {
-		pairs[i] = quote(pair)
-	}
-	return []source{{index: gramIndex, expr: strings.Join(pairs, " OR ")}}, nil
+	return []source{among(t, candidates)}, nil
+}
+
+// among is a query for the candidates that a term matches.
+func among(t *searchql.Term, candidates fragment) source {
+	return source{query: fragment{
+		`SELECT m.id AS id FROM (` + candidates.sql + `) k CROSS JOIN messages m ON m.id = k.id WHERE ` + matchesCall,
+		join(candidates.args, []any{encodeTerm(t, false)}),
+	}}
 }
 
 // beginning is a query for the messages with a trigram that begins with one or

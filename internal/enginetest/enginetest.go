@@ -32,6 +32,7 @@ var topics = map[string]func(t *testing.T, h *harness){
 	"lineage":      testLineage,
 	"list":         testList,
 	"pages":        testPages,
+	"search":       testSearch,
 
 	"usage":        testUsage,
 	"delete":       testDelete,

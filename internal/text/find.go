@@ -12,8 +12,7 @@ type Pattern struct {
 	Fragment bool
 	Prefix   bool // the last word may go on
 	// Touching tells the characters that need no space beside a word: a phrase
-	// is also found where one of them stands right before or after it. Nil is
-	// none.
+	// also ends where one of them stands right before or after it. Nil is none.
 	Touching func(rune) bool
 }
 
@@ -33,7 +32,9 @@ func (p Pattern) Find(s string, words []Token) []Span {
 	touching := p.fragments(s, func(at Span) bool {
 		before, _ := utf8.DecodeLastRuneInString(s[:at.Start])
 		after, _ := utf8.DecodeRuneInString(s[at.End:])
-		return p.Touching(before) || p.Touching(after)
+		free := !isWord(before) && !dropsAccent(after)
+		ends := p.Prefix || p.Touching(after) || !isWord(after) && !dropsAccent(after)
+		return p.Touching(before) && ends || free && !p.Prefix && p.Touching(after)
 	})
 	return merge(out, touching)
 }

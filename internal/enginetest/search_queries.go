@@ -1,0 +1,121 @@
+package enginetest
+
+// searchTexts are messages to be found, by a short name.
+var searchTexts = map[string]string{
+	"err":     "error: foo happened, TODO: fix",
+	"path":    "see scripts/deploy.sh, user@example.com, 61.2%",
+	"issue":   "it's issue #123, cost $5, a,b, 50%",
+	"dots":    ".env and .gitignore, rm -rf, git push --force, e.g. config. node -v",
+	"pol":     "POL-358 done",
+	"rel":     "release v2.1.3-beta at https://ex.com/a?b=1 or localhost:8080",
+	"self":    "how do i self-host it?",
+	"naive":   "naïve.js and C++ walk into a café",
+	"panic":   "don't panic, what's up?",
+	"win":     `open C:\temp\new.txt or src/app/main.go`,
+	"snake":   "my_app.config.ts calls get_user_by_id and getUserByName",
+	"chat":    "the chat-send button of P2.2 is not found",
+	"found":   "the button was found at last",
+	"docker":  "docker compose deployment on the staging cluster",
+	"kube":    "kubernetes deployment of the docker image",
+	"pasted":  "run docker -compose by mistake",
+	"wrong":   "see wrong-book here",
+	"errbook": "错题本 整理",
+	"server":  "修改youer服务端",
+	"code":    "에러코드ab확인",
+	"draft":   "这是报告 草稿",
+	"final":   "这是报告 终稿",
+	"dabie":   "大别山项目 ok",
+	"dabieno": "大别山项目 no",
+	"thai":    "ภาษาไทยค้นหาข้อความ",
+	"lao":     "ພາສາລາວແມ່ນພາສາ",
+	"khmer":   "ខ្ញុំស្រឡាញ់ភាសាខ្មែរ",
+	"burmese": "မြန်မာဘာသာစကား",
+	"guilin":  "我想去广西桂林旅游，漓江的风景很美。",
+	"tokyo":   "東京タワーへ行きたい",
+	"kana":    "データベースの移行はｶﾀｶﾅでも",
+	"seoul":   "서울 프로젝트 배포 오류가 났습니다",
+	"deploy":  "docker 배포 완료, 로그 확인",
+	"errlog":  "오류 로그를 봅시다",
+	"glued":   "用docker部署服务",
+	"russian": "Привет, мир! Ёлка и база данных",
+	"greek":   "Καλημέρα κόσμε, βάση δεδομένων",
+	"hindi":   "नमस्ते दुनिया, डेटाबेस त्रुटि",
+	"arabic":  "مرحبا بالعالم قاعدة البيانات",
+	"hebrew":  "שלום עולם, מסד נתונים",
+	"viet":    "dữ liệu tiếng Việt",
+	"rocket":  "🚀 launch day 👩‍👩‍👧‍👦 and 👍🏽",
+	"robot":   "🤖bot says hi ❤️",
+	"turk":    "İstanbul ve ığdır",
+	"german":  "Straße nach München, résumé",
+	"quote":   `he said "hello world" (twice)`,
+	"null":    "NULL is null; 0 is not",
+	"ops":     "cats AND dogs OR birds",
+	"flag":    "use the -flag option",
+	"long":    "supercalifragilisticexpialidocious",
+}
+
+// searchQueries are queries that people type and the names of the messages that
+// each one finds.
+var searchQueries = [][2]string{
+	// What reads like syntax and is not.
+	{"error: foo", "err"}, {"TODO: fix", "err"}, {"error:", "err"}, {"TODO:fix", "err"}, {"foo:bar", ""},
+	{"scripts/deploy.sh", "path"}, {"user@example.com", "path"}, {"61.2%", "path"}, {"deploy.sh", "path"}, {"@example", "path"},
+	{"example.com", "path"}, {"it's", "issue"}, {"#123", "issue"}, {"$5", "issue"}, {"a,b", "issue rel"}, {"50%", "issue"}, {"issue?", "issue"},
+	{".env", "dots"}, {"rm -rf", "dots"}, {"git push --force", "dots"}, {"--force", "dots"}, {"e.g.", "dots"}, {"config.", "dots snake"},
+	{"node -v", "dots"}, {".gitignore", "dots"}, {"-rf", "dots"}, {"POL-358", "pol"}, {"pol-358", "pol"}, {"POL 358", "pol"},
+	{"v2.1.3-beta", "rel"}, {"https://ex.com", "rel"}, {"https://ex.com/a?b=1", "rel"}, {"localhost:8080", "rel"}, {"ex.com/a", "rel"},
+	{"self-host", "self"}, {"host it?", "self"}, {"how do i self-host it?", "self"}, {"naïve.js", "naive"}, {"naive.js", "naive"},
+	{"c++", "naive win"}, {"C++", "naive win"}, {"cafe", "naive"}, {"CAFÉ", "naive"}, {"don't", "panic"}, {"don’t", "panic"}, {"don't panic", "panic"},
+	{"what's up?", "panic"}, {"panic!", "panic"}, {`C:\temp`, "win"}, {`temp\new.txt`, "win"}, {"src/app/main.go", "win"}, {"/src/app", "win"},
+	{"main.go", "win"}, {"my_app.config.ts", "snake"}, {"get_user_by_id", "snake"}, {"user_by", "snake"}, {"getUserByName", "snake"},
+	{"getuserbyname", "snake"}, {"getUser*", "snake"}, {"get*", "snake"}, {"chat-send", "chat"}, {"P2.2", "chat"}, {"chat send", "chat"},
+	{"foo-bar", ""}, {"(hello", "quote"}, {"hello)", "quote"}, {"{hello}", "quote"}, {"[hello]", "quote"}, {"hello;", "quote"},
+	{"content:docker", ""}, {"docker:", "docker kube pasted deploy glued"}, {"a^b", "issue rel"},
+	// Operators.
+	{"not found", "chat"}, {"button found", "chat found"}, {"found NOT not", "found"}, {"button -not", "found"},
+	{"docker deployment", "docker kube"}, {"docker AND deployment", "docker kube"}, {"kubernetes OR staging", "docker kube"},
+	{"docker NOT kubernetes", "docker pasted deploy glued"}, {"docker -kubernetes", "docker pasted deploy glued"},
+	{"docker -compose", "kube pasted deploy glued"}, {"docker NOT compose", "kube deploy glued"}, {"(kubernetes OR staging) cluster", "docker"},
+	{"kubernetes OR staging cluster", "docker kube"}, {"cluster AND (image OR compose)", "docker"}, {"docker AND NOT deployment", "pasted deploy glued"},
+	{"docker (NOT deployment)", "pasted deploy glued"}, {"docker AND", "docker kube pasted deploy glued"}, {"AND docker", "docker kube pasted deploy glued"},
+	{"OR docker OR", "docker kube pasted deploy glued"}, {"NOT NOT kubernetes", "kube"}, {"NOT docker", ""}, {"NOT docker NOT image", ""},
+	{"-flag", "flag"}, {"-kubernetes", "kube"}, {"cats and dogs", "ops"}, {"cats or dogs", "ops"}, {`cats "AND" dogs`, "ops"}, {"dogs OR kubernetes", "kube ops"},
+	{"- foo", "err"}, {"foo -", "err"}, {"((docker) image", "kube"}, {"docker) image", "kube"}, {"docker image kubernetes deployment of the", "kube"},
+	{"docker -(image OR staging)", "pasted deploy glued"}, {`docker -"docker image"`, "docker pasted deploy glued"}, {"docker OR NOT image", "docker kube pasted deploy glued"},
+	// Phrases and prefixes.
+	{`"hello world"`, "quote"}, {`"world hello"`, ""}, {`"hello world`, "quote"}, {`hello" world`, "quote"}, {`""hello`, "quote"}, {`""`, ""},
+	{`"docker image"`, "kube"}, {`"image docker"`, ""}, {"“hello world”", "quote"}, {"deploy*", "path docker kube"}, {"depl*", "path docker kube"},
+	{"*deploy", "path"}, {"kuber* imag*", "kube"}, {`"docker comp"*`, "docker pasted"}, {"stag*cluster", "docker"}, {"super*", "long"}, {"deploy.*", "path"},
+	// Nothing to look for.
+	{"", ""}, {" ", ""}, {".", ""}, {";", ""}, {"''", ""}, {"(((", ""}, {"\x00", ""}, {"***", ""}, {"AND", ""}, {"\"", ""}, {"?!", ""}, {"--", ""}, {"()", ""},
+	// Han, kana, Hangul.
+	{"youer", "server"}, {"修改", "server"}, {"服务端", "server"}, {"修改youer", "server"}, {"ab", "code"}, {"에러", "code"}, {"코드ab", "code"}, {"확인", "code deploy"},
+	{"报告", "draft final"}, {"报告 NOT 草稿", "final"}, {"报告 AND 草稿", "draft"}, {"报告 草稿", "draft"}, {"报告 -终稿", "draft"}, {"草稿 OR 终稿", "draft final"},
+	{"大别山项目", "dabie dabieno"}, {"大别山项目 ok", "dabie"}, {"大别山项目 zz", ""}, {"大别", "dabie dabieno"}, {"山", "dabie dabieno"}, {"大别山项目 NOT no", "dabie"},
+	{"错题本 OR wrong-book", "wrong errbook"}, {"错题本整理 OR wrong-book", "wrong"}, {"错题本 整理", "errbook"}, {"整理", "errbook"},
+	{"广西", "guilin"}, {"広西 OR 桂林", "guilin"}, {"桂林旅游", "guilin"}, {"广西桂林", "guilin"}, {"漓江，风景", "guilin"}, {"广西 桂林 漓江", "guilin"}, {"的", "guilin"}, {"。", "guilin"},
+	{"docker 배포", "deploy"}, {"배포", "seoul deploy"}, {"오류 NOT 로그", "seoul"}, {"오류", "seoul errlog"}, {"오류 로그", "errlog"}, {"로그", "deploy errlog"},
+	{"프로젝트", "seoul"}, {"서울 프로젝트", "seoul"}, {"서울 OR 완료", "seoul deploy"}, {"났습니다", "seoul"}, {"났", "seoul"}, {`"프로젝트 배포"`, "seoul"}, {"부산", ""},
+	{"東京", "tokyo"}, {"東京タワー", "tokyo"}, {"タワー", "tokyo"}, {"行きたい", "tokyo"}, {"データベース", "kana"}, {"移行", "kana"}, {"ｶﾀｶﾅ", "kana"}, {"の", "kana"}, {"东京", ""},
+	{"docker", "docker kube pasted deploy glued"}, {"docker部署", "glued"}, {"部署", "glued"}, {"docker 部署", "glued"}, {"docker 服务", "glued"},
+	// Scripts of South-East Asia.
+	{"ค้นหา", "thai"}, {"ไทย", "thai"}, {"ข้อความ", "thai"}, {"ภาษา", "thai"}, {"ภาษา ค้นหา", "thai"}, {"ลาว", ""}, {"ລາວ", "lao"}, {"ພາສາ", "lao"}, {"ភាសា", "khmer"},
+	{"ខ្មែរ", "khmer"}, {"မြန်မာ", "burmese"}, {"စကား", "burmese"},
+	// Other scripts.
+	{"привет", "russian"}, {"ПРИВЕТ мир", "russian"}, {"ёлка", "russian"}, {"база данных", "russian"}, {`"база данных"`, "russian"}, {"данн*", "russian"}, {"мир!", "russian"},
+	{"καλημέρα", "greek"}, {"ΚΌΣΜΕ", "greek"}, {"βάση δεδομένων", "greek"}, {"नमस्ते", "hindi"}, {"त्रुटि", "hindi"}, {"दुनिया डेटाबेस", "hindi"},
+	{"مرحبا", "arabic"}, {"قاعدة البيانات", "arabic"}, {"שלום", "hebrew"}, {"מסד נתונים", "hebrew"}, {"dữ liệu", "viet"}, {"tieng viet", ""}, {"tiếng việt", "viet"}, {"du lieu", ""},
+	{"istanbul", "turk"}, {"İstanbul", "turk"}, {"ığdır", "turk"}, {"straße", "german"}, {"strasse", ""}, {"munchen", "german"}, {"resume", "german"}, {"RÉSUMÉ", "german"},
+	// Emoji.
+	{"🚀", "rocket"}, {"🚀 launch", "rocket"}, {"👩‍👩‍👧‍👦", "rocket"}, {"👍", "rocket"}, {"👍🏽", "rocket"}, {"👍🏿", ""}, {"🤖", "robot"}, {"bot", "robot"}, {"🤖bot", "robot"}, {"❤", "robot"}, {"❤️", "robot"},
+	{"🚀 OR 🤖", "rocket robot"}, {"launch -🚀", ""}, {"💩", ""},
+	// Words that mean something elsewhere.
+	{"NULL", "null"}, {"null", "null"}, {"0", "null"}, {"NEAR", ""}, {"supercalifragilisticexpialidocious", "long"}, {"the -docker", "chat found flag"},
+}
+
+// substringQueries are the same for fragments.
+var substringQueries = [][2]string{
+	{"getUserBy", "snake"}, {"UserBy", "snake"}, {"ser_by", "snake"}, {"ocke", "docker kube pasted deploy glued"}, {"ocke mpos", "docker pasted"}, {"ocke NOT mpos", "kube deploy glued"},
+	{`"lo wor"`, "quote"}, {"p/ma", "win"}, {`C:\t`, "win"}, {"++", "naive"}, {"ouer服", "server"}, {"배", "seoul deploy"}, {"fragi", "long"}, {"zzz", ""}, {"(tw", "quote"}, {"-rf", "dots"},
+	{"h", "*"}, {"$5", "issue"}, {"%", "path issue"},
+}
