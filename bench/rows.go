@@ -160,7 +160,7 @@ func (e *env) exportRow() row {
 	ours := func(ctx context.Context) (outcome, error) {
 		to := filepath.Join(e.tmp, "export.jsonl")
 		defer func() { _ = os.Remove(to) }()
-		s, err := spawn(ctx, false, e.binary, "export", "--db", e.stores[e.Large.Name], to)
+		s, err := spawn(ctx, false, e.binary, "export", "--db", e.stores[e.Large.Name], "--output", to)
 		if err != nil {
 			return outcome{}, err
 		}
