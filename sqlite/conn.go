@@ -18,6 +18,10 @@ const busyTimeout = 1000
 // starts over.
 const walLimit = 4 << 20
 
+// cacheKiB bounds the pages that a connection keeps. A search by rank reads the
+// length of every message that matches: those of a large store fit.
+const cacheKiB = 16 << 10
+
 // pragmas hold on every connection. synchronous is set, never inherited: an
 // acknowledged write survives power loss.
 var pragmas = []string{

@@ -161,9 +161,12 @@ func (r *matching) byRank(p *matchPlan) error {
 SELECT m.id, m.session_id, h.rank FROM (SELECT id, SUM(rank) AS rank FROM (`+p.ranks.sql+`) GROUP BY id)`+fromHits+
 			` WHERE 1`+r.where()+` ORDER BY h.rank, m.id DESC`, join(p.all.args, p.ranks.args, r.whereArgs())...)
 	}
-	err := r.stream(`SELECT m.id, m.session_id, rank FROM `+p.index+` CROSS JOIN messages m ON m.id = `+p.index+`.rowid
+	made, err := r.top(p)
+	if err == nil && !made {
+		err = r.stream(`SELECT m.id, m.session_id, rank FROM `+p.index+` CROSS JOIN messages m ON m.id = `+p.index+`.rowid
  CROSS JOIN sessions s ON s.id = m.session_id WHERE `+p.index+` MATCH ?`+r.where()+` ORDER BY rank`,
-		join([]any{p.expr}, r.whereArgs())...)
+			join([]any{p.expr}, r.whereArgs())...)
+	}
 	if err != nil || r.done || !p.extra {
 		return err
 	}
@@ -188,7 +191,11 @@ func (r *matching) byTime(p *matchPlan) error {
 	if r.m.Order == engine.Oldest {
 		dir = ""
 	}
-	many, err := r.moreThan(p.all, common)
+	likely := p.all // what the index alone finds tells enough, and is cheap
+	if p.index != "" {
+		likely = source{index: p.index, expr: p.expr}.set()
+	}
+	many, err := r.moreThan(likely, common)
 	if err != nil {
 		return err
 	}
