@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -195,6 +196,41 @@ func TestExportUpToDamage(t *testing.T) {
 	n, err := db.ExportAll(t.Context(), &b, sessiondb.ExportFilter{})
 	if !errors.Is(err, sessiondb.ErrCorrupt) || n == 0 || int64(bytes.Count(b.Bytes(), []byte("\n"))) != n || !bytes.HasSuffix(b.Bytes(), []byte("]}\n")) {
 		t.Errorf("%d sessions in %d bytes, %v", n, b.Len(), err)
+	}
+}
+
+// TestDeleteInCycles deletes sessions that are each other's parents.
+func TestDeleteInCycles(t *testing.T) {
+	for name, want := range map[string]string{
+		"parent self":        "good victim y",
+		"cycle":              "good victim",
+		"cycle with a tail":  "good",
+		"cycle of delegates": "good victim y",
+		"parent gone":        "good victim y",
+		"parent blob":        "good victim y",
+	} {
+		for _, only := range []bool{false, true} {
+			db := spoil(t, hostile[name])
+			if _, err := db.DeleteSession(t.Context(), "x", sessiondb.DeleteOptions{Only: only}); err != nil {
+				t.Errorf("%s, only %v: %v", name, only, err)
+			}
+			want := want
+			if only {
+				want = "good victim y"
+			}
+			list, err := db.RecentSessions(t.Context(), "", -1, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var left []string
+			for _, s := range list {
+				left = append(left, s.ID)
+			}
+			slices.Sort(left)
+			if got := strings.Join(left, " "); got != want {
+				t.Errorf("%s, only %v: left are %q, want %q", name, only, got, want)
+			}
+		}
 	}
 }
 
