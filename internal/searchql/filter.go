@@ -7,6 +7,9 @@ import (
 	"unicode"
 )
 
+// maxFieldName is the length of the longest name.
+const maxFieldName = len(Session)
+
 var fields = map[Field]bool{Source: true, Role: true, Model: true, Session: true, Title: true, Tool: true, After: true, Before: true, Is: true}
 
 // filter reads `name:value` or `-name:value` if one stands at the position. A
@@ -14,11 +17,12 @@ var fields = map[Field]bool{Source: true, Role: true, Model: true, Session: true
 func (l *lexer) filter() bool {
 	rest := l.src[l.pos:]
 	body, minus := strings.CutPrefix(rest, "-")
-	name, value, ok := strings.Cut(body, ":")
+	name, _, ok := strings.Cut(body[:min(len(body), maxFieldName+1)], ":")
 	f := Filter{Field: Field(name), Not: minus}
 	if !ok || !fields[f.Field] {
 		return false
 	}
+	value := body[len(name)+1:]
 	var after string
 	if f.Value, after = filterValue(value); f.Value == "" {
 		return false
