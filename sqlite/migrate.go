@@ -157,7 +157,7 @@ func (m *migration) rebuild(ctx context.Context, index string) error {
 	if err := m.c.script(ctx, find(index).sql); err != nil {
 		return err
 	}
-	if err := m.fill(ctx, index, "SELECT id, "+indexedText+" FROM messages WHERE id > ? ORDER BY id LIMIT ?"); err != nil {
+	if err := m.fill(ctx, index, ""); err != nil {
 		return err
 	}
 	return m.createTriggers(ctx, index)
@@ -211,9 +211,7 @@ func (m *migration) resync(ctx context.Context, index string) error {
 	if _, err := m.c.exec(ctx, "DELETE FROM "+index+" WHERE rowid IN (SELECT id FROM "+docs+" EXCEPT SELECT id FROM messages)"); err != nil {
 		return err
 	}
-	err := m.fill(ctx, index, "SELECT id, "+indexedText+" FROM messages WHERE id > ?"+
-		" AND NOT EXISTS (SELECT 1 FROM "+docs+" d WHERE d.id = messages.id) ORDER BY id LIMIT ?")
-	if err != nil {
+	if err := m.fill(ctx, index, " AND NOT EXISTS (SELECT 1 FROM "+docs+" d WHERE d.id = messages.id)"); err != nil {
 		return err
 	}
 	return m.createTriggers(ctx, index)
@@ -231,26 +229,27 @@ func (m *migration) createTriggers(ctx context.Context, index string) error {
 // fillStep is how many messages are indexed between two reports of progress.
 const fillStep = 2000
 
-// fill indexes messages, in steps by id.
-func (m *migration) fill(ctx context.Context, index, messages string) error {
+// fill indexes the messages that a condition picks, in steps by id.
+func (m *migration) fill(ctx context.Context, index, condition string) error {
 	var total, done, last int64
 	if err := m.c.queryRow(ctx, []any{&total}, "SELECT COUNT(*) FROM messages"); err != nil {
 		return err
 	}
 	for {
-		n, err := m.c.exec(ctx, "INSERT INTO "+index+" (rowid, content) "+messages, last, fillStep)
+		var n int64
+		var upTo *int64
+		err := m.c.queryRow(ctx, []any{&n, &upTo}, "SELECT COUNT(*), MAX(id) FROM (SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT ?)", last, fillStep)
+		if err != nil || upTo == nil {
+			return err
+		}
+		_, err = m.c.exec(ctx, "INSERT INTO "+index+" (rowid, content) SELECT id, "+indexedText+
+			" FROM messages WHERE id > ? AND id <= ?"+condition+" ORDER BY id", last, *upTo)
 		if err != nil {
 			return err
 		}
-		done += n
-		if m.progress != nil && total > 0 {
+		done, last = done+n, *upTo
+		if m.progress != nil {
 			m.progress("index messages for "+index, done, total)
-		}
-		if n < fillStep {
-			return nil
-		}
-		if err := m.c.queryRow(ctx, []any{&last}, "SELECT MAX(rowid) FROM "+index); err != nil {
-			return err
 		}
 	}
 }

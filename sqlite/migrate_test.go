@@ -218,6 +218,30 @@ func TestHealLostPart(t *testing.T) {
 	}
 }
 
+// An index that lost its triggers has holes before messages it knows; each is
+// filled, however large.
+func TestHealHoles(t *testing.T) {
+	path := fixture.Copy(t, "hermes-v11.db")
+	c := raw(t, path)
+	for _, index := range indexes {
+		for _, trigger := range triggersOf(index) {
+			run(t, c, "DROP TRIGGER "+trigger)
+		}
+		run(t, c, "DELETE FROM "+index+" WHERE rowid BETWEEN 3 AND 500")
+	}
+	run(t, c, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+ INSERT INTO messages (id, session_id, role, content, timestamp)
+ SELECT 100000 + i, (SELECT id FROM sessions LIMIT 1), 'user', 'hole ' || i, i FROM n`, 2*fillStep)
+	for _, index := range indexes {
+		run(t, c, "INSERT INTO "+index+" (rowid, content) SELECT id, "+indexedText+" FROM messages WHERE id = ?", 100000+2*fillStep)
+	}
+	_ = c.close()
+	if err := open(t, path, Options{}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	sound(t, path)
+}
+
 func TestNotAStore(t *testing.T) {
 	foreign := filepath.Join(t.TempDir(), "foreign.db")
 	c, err := openConn(t.Context(), foreign, access{mode: "rwc"})
