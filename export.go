@@ -59,6 +59,10 @@ type ExportFilter struct {
 	// Progress is called after each session with the number written so far and
 	// the total; nil is fine.
 	Progress func(done, total int64)
+	// Damaged is called for a session some of whose messages lie in damaged
+	// pages, with the number of those that could be read and were written. If it
+	// is nil, such a session ends the export.
+	Damaged func(sessionID string, messages int64, err error)
 }
 
 // ExportAll writes sessions as JSON lines, by start and id, one session with
@@ -93,6 +97,7 @@ type exporter struct {
 	buf         []byte
 	whole       int // how much of buf is whole sessions
 	done, total int64
+	last, count int64 // of the messages of a session: the id, and how many
 }
 
 func (x *exporter) run(ctx context.Context) error {
@@ -191,26 +196,63 @@ func (x *exporter) session(ctx context.Context, id any) error {
 		return err
 	}
 	x.buf = appendHead(append(x.buf, '{'), &s, kind)
-	first := true
-	err = eachMessage(ctx, x.q, func(m *Message) error {
-		if !first {
-			x.buf = append(x.buf, ',')
-		}
-		first = false
-		x.buf = object(m.appendColumns(append(x.buf, '{')))
-		if len(x.buf) >= exportBuffer {
-			return x.flush()
-		}
-		return nil
-	}, sessionMessagesSQL, id)
-	if err != nil {
-		return err
+	if err := x.messages(ctx, id); err != nil {
+		return fmt.Errorf("session %s: %w", s.ID, err)
 	}
 	x.buf = append(x.buf, "]}\n"...)
 	x.whole = len(x.buf)
 	x.done++
 	if x.f.Progress != nil {
 		x.f.Progress(x.done, x.total)
+	}
+	return nil
+}
+
+// messages writes the messages of a session.
+func (x *exporter) messages(ctx context.Context, id any) error {
+	x.last, x.count = 0, 0
+	err := eachMessage(ctx, x.q, x.message, sessionMessagesSQL, id)
+	if !errors.Is(err, ErrCorrupt) || x.f.Damaged == nil {
+		return err
+	}
+	if salvageErr := x.salvage(ctx, id); salvageErr != nil {
+		return salvageErr
+	}
+	x.f.Damaged(fmt.Sprint(id), x.count, err)
+	return nil
+}
+
+func (x *exporter) message(m *Message) error {
+	if x.count > 0 {
+		x.buf = append(x.buf, ',')
+	}
+	x.last, x.count = m.ID, x.count+1
+	x.buf = object(m.appendColumns(append(x.buf, '{')))
+	if len(x.buf) >= exportBuffer {
+		return x.flush()
+	}
+	return nil
+}
+
+var messageByIDSQL = `SELECT ` + selectColumns("m", messageColumns) + ` FROM messages m WHERE m.id = ?`
+
+// salvage goes on behind the last message that could be read, one at a time.
+// The ids stand in an index, which may be whole where the rows are not.
+func (x *exporter) salvage(ctx context.Context, id any) error {
+	var ids []int64
+	err := eachRow(ctx, x.q, func(r engine.Rows) error {
+		var id int64
+		err := r.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, `SELECT id FROM messages WHERE session_id = ? AND +id > ? ORDER BY +id`, id, x.last)
+	if err != nil && !errors.Is(err, ErrCorrupt) {
+		return err
+	}
+	for _, id := range ids {
+		if err := eachMessage(ctx, x.q, x.message, messageByIDSQL, id); err != nil && !errors.Is(err, ErrCorrupt) {
+			return err
+		}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -47,6 +48,11 @@ func (a *app) export(ctx context.Context, db *sessiondb.DB, f sessiondb.ExportFi
 		defer p.Done()
 		f.Progress = func(done, total int64) { p.Report("exporting sessions", done, total) }
 	}
+	damaged := int64(0)
+	f.Damaged = func(id string, messages int64, err error) {
+		damaged++
+		a.note("session %s: %s could be read: %v", id, count(messages, "message"), err)
+	}
 	write := func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<16)
 		n, err := db.ExportAll(ctx, b, f)
@@ -58,6 +64,17 @@ func (a *app) export(ctx context.Context, db *sessiondb.DB, f sessiondb.ExportFi
 		}
 		return b.Flush()
 	}
+	if err := a.writeTo(output, write); err != nil {
+		return err
+	}
+	if damaged > 0 {
+		return fmt.Errorf("export: damaged pages hold part of %s; what could be read is written", count(damaged, "session"))
+	}
+	return nil
+}
+
+// writeTo writes to a file, or to the standard output if output names none.
+func (a *app) writeTo(output string, write func(io.Writer) error) error {
 	if output == "" || output == "-" {
 		return write(a.jsonOut())
 	}
