@@ -60,12 +60,20 @@ func (s *server) handleLine(ctx context.Context, text []byte, err error) {
 	}
 }
 
+// maxBatch is how many requests one line may hold: all their answers are kept
+// until the last is there.
+const maxBatch = 10_000
+
 // handleBatch answers the requests of a list with one list. A list of nothing
 // but notifications is not answered.
 func (s *server) handleBatch(ctx context.Context, text []byte) {
 	var requests []json.RawMessage
-	if err := json.Unmarshal(text, &requests); err != nil || len(requests) == 0 {
+	switch err := json.Unmarshal(text, &requests); {
+	case err != nil || len(requests) == 0:
 		s.write(failure(null, invalidRequest("a batch holds at least one request")))
+		return
+	case len(requests) > maxBatch:
+		s.write(failure(null, invalidRequest(fmt.Sprintf("a batch holds at most %d requests", maxBatch))))
 		return
 	}
 	responses := make([]*response, len(requests))

@@ -142,6 +142,11 @@ func TestTranscript(t *testing.T) {
 			[]string{`[]`},
 			[]string{`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a batch holds at least one request","data":{"kind":"invalid_request"}}}`},
 		},
+		{
+			"too large a batch",
+			[]string{"[" + strings.Repeat("1,", 10_000) + "1]"},
+			[]string{`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a batch holds at most 10000 requests","data":{"kind":"invalid_request"}}}`},
+		},
 		{"a batch of notifications", []string{`[{"jsonrpc":"2.0","method":"session_count"}]`}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
