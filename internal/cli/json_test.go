@@ -25,6 +25,7 @@ func TestDocumentedKeys(t *testing.T) {
 	run(t, "export", "--db", store, "-o", exported)
 	copied := filepath.Join(t.TempDir(), "copy", "state.db")
 	sections := documented(t)
+	compared := map[string]bool{}
 	for _, c := range []struct {
 		section string
 		args    []string
@@ -32,6 +33,7 @@ func TestDocumentedKeys(t *testing.T) {
 		{"list --json", []string{"list", "--all", "--json"}},
 		{"show --json", []string{"show", "picture of a cat", "--json"}},
 		{"search --json", []string{"search", "docker", "--json"}},
+		{"search --grouped --json", []string{"search", "docker", "--grouped", "--json"}},
 		{"search --count --json", []string{"search", "docker", "--count", "--json"}},
 		{"resume --json", []string{"resume", "reasoning traces", "--json"}},
 		{"lineage --json", []string{"lineage", "refactor auth", "--json"}},
@@ -44,6 +46,7 @@ func TestDocumentedKeys(t *testing.T) {
 		{"delete --json and prune --json", []string{"prune", "--dry-run", "--json"}},
 		{"import --json", []string{"import", exported, "--json", "--db", copied}},
 	} {
+		compared[c.section] = true
 		keys, ok := sections[c.section]
 		if !ok {
 			t.Errorf("docs/json.md has no section %q", c.section)
@@ -54,6 +57,11 @@ func TestDocumentedKeys(t *testing.T) {
 			args = append(args, "--db", store)
 		}
 		checkKeys(t, c.section, keys, run(t, args...))
+	}
+	for name := range sections {
+		if !compared[name] && name != "session" && name != "message" {
+			t.Errorf("docs/json.md: nothing is compared with %q", name)
+		}
 	}
 }
 

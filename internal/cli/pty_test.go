@@ -82,6 +82,7 @@ func TestFitsTheTerminal(t *testing.T) {
 	for _, width := range []int{40, 60, 80, 120} {
 		for _, args := range [][]string{
 			{"list", "--db", path}, {"show", "plain", "--db", path}, {"resume", "plain", "--db", path}, {"search", "docker 이미지", "--db", path},
+			{"search", "docker 이미지", "--grouped", "--db", path},
 			{"list", "--all", "--db", old}, {"lineage", "refactor auth", "--db", old}, {"usage", "--db", old}, {"demo"},
 		} {
 			out, err := onTerminal(t, width, "", args...)

@@ -144,7 +144,7 @@ func (a *app) tellReading(r sessiondb.SearchReading, hits int) {
 	for _, s := range r.Suggestions {
 		switch {
 		case s.Query != "":
-			a.note("%s would find %s", s.Query, count(s.Hits, "message"))
+			a.note("searching for %s finds %s", s.Query, count(s.Hits, "message"))
 		case s.SessionID != "":
 			a.note("a session is titled %q: sessiondb show %s", s.Title, s.SessionID)
 		}

@@ -14,6 +14,7 @@ import (
 type versionInfo struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"`
+	SQLite  string `json:"sqlite"`
 	Go      string `json:"go"`
 	Schema  int    `json:"schema_version"`
 }
@@ -21,15 +22,15 @@ type versionInfo struct {
 func (a *app) versionCommand() *cobra.Command {
 	return a.reading(&cobra.Command{
 		Use:   "version",
-		Short: "Print the version of the program",
+		Short: "Print the versions of the program, of SQLite and of the schema",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			v := buildVersion()
 			if a.json {
 				return printJSON(a, v)
 			}
-			t := a.NewTable(term.Column{Name: "version"}, term.Column{Name: "commit"}, term.Column{Name: "go"}, term.Column{Name: "schema"})
-			if err := t.Row(term.Text(v.Version), term.Text(v.Commit), term.Text(v.Go), term.Int(int64(v.Schema))); err != nil {
+			t := a.NewTable(term.Column{Name: "version"}, term.Column{Name: "commit", Drop: 1}, term.Column{Name: "sqlite"}, term.Column{Name: "go"}, term.Column{Name: "schema"})
+			if err := t.Row(term.Text(v.Version), term.Text(v.Commit), term.Text(v.SQLite), term.Text(v.Go), term.Int(int64(v.Schema))); err != nil {
 				return err
 			}
 			return t.Flush()
@@ -38,7 +39,7 @@ func (a *app) versionCommand() *cobra.Command {
 }
 
 func buildVersion() versionInfo {
-	v := versionInfo{Version: "(devel)", Go: runtime.Version(), Schema: sqlite.SchemaVersion}
+	v := versionInfo{Version: "(devel)", SQLite: sqlite.LibraryVersion, Go: runtime.Version(), Schema: sqlite.SchemaVersion}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
