@@ -67,3 +67,19 @@ func BenchmarkOpen(b *testing.B) {
 		_ = d.Close()
 	}
 }
+
+func BenchmarkOpenReadOnly(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "state.db")
+	d, err := Open(context.Background(), path, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	_ = d.Close()
+	for b.Loop() {
+		d, err := Open(context.Background(), path, Options{ReadOnly: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		_ = d.Close()
+	}
+}

@@ -36,7 +36,7 @@ func (id *identity) checkAll() error {
 	return sameFile(id.wal, id.log)
 }
 
-// sawLog remembers the log, which exists once a transaction was written.
+// sawLog remembers the log, which SQLite makes when it first reads.
 func (id *identity) sawLog() {
 	if id.log == nil {
 		id.log, _ = os.Stat(id.wal)
