@@ -262,6 +262,33 @@ func TestCancelEndsABusyWait(t *testing.T) {
 	}
 }
 
+// Who waits behind a leader that gives up leads next.
+func TestTheNextLeadsWhenALeaderLeaves(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var release func()
+	next := make(chan error, 1)
+	var s *store
+	s = openWith(t, newPath(t), Options{}, settings{busy: 1, pause: func(c context.Context, _ time.Duration) error {
+		if ctx.Err() == nil {
+			go func() { next <- s.Write(t.Context(), put(t.Context(), "next")) }()
+			waitInLine(s, 1)
+			cancel()
+			release()
+		}
+		return c.Err()
+	}})
+	release = holdLock(t, s.path)
+	if err := s.Write(ctx, put(ctx, "left")); !errors.Is(err, context.Canceled) {
+		t.Errorf("leader: %v", err)
+	}
+	if err := <-next; err != nil {
+		t.Errorf("next: %v", err)
+	}
+	if got := keys(t, s); len(got) != 1 {
+		t.Errorf("stored %v", got)
+	}
+}
+
 func TestClosed(t *testing.T) {
 	s := fresh(t)
 	if err := s.Close(); err != nil {
