@@ -88,7 +88,11 @@ func (c *compiler) fragmentSources(t *searchql.Term) []source {
 // escaped, in structured content, against a script without spaces.
 func (c *compiler) addExtras(root searchql.Node) error {
 	return walk(root, func(t *searchql.Term) error {
-		if c.indexes.words == nil || t.Fragment && c.indexes.grams == nil {
+		switch words, grams := c.indexes.words, c.indexes.grams; {
+		case t.Fragment && grams == nil, !t.Fragment && words == nil:
+			return nil // all messages are read as it is
+		case words == nil:
+			c.terms[t].sources = append(c.terms[t].sources, scan(t, escapable))
 			return nil
 		}
 		finders := []func(*searchql.Term) ([]source, error){c.escaped, c.structured}
