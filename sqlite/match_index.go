@@ -57,7 +57,20 @@ func (s *store) textIndexes(ctx context.Context, q engine.Queryer) (*textIndexes
 		}
 	}
 	out.missing = out.words == nil || out.grams == nil && s.shape.version >= 10
-	return out, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return out, out.skipStale(ctx, q)
+}
+
+// skipStale uses no index when messages were stored past them.
+func (x *textIndexes) skipStale(ctx context.Context, q engine.Queryer) error {
+	var n int64
+	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM state_meta WHERE key = ?`, staleKey).Scan(&n)
+	if n > 0 {
+		x.words, x.grams, x.broken = nil, nil, true
+	}
+	return err
 }
 
 func (x *textIndexes) used() bool { return x.words != nil || x.grams != nil }

@@ -177,6 +177,10 @@ func TestDamagedIndexDoesNotStopMessages(t *testing.T) {
 		if n, err := d.MessageCount(t.Context(), id); n != 1 || err != nil {
 			t.Errorf("%s: %d messages, %v", damage, n, err)
 		}
+		found, err := d.Search(t.Context(), sessiondb.SearchQuery{Text: "quokka"})
+		if err != nil || len(found.Hits) != 1 {
+			t.Errorf("%s: found %d times, %v", damage, len(found.Hits), err)
+		}
 		if err := s.Compact(t.Context()); err != nil {
 			t.Errorf("%s: compact: %v", damage, err)
 		}
