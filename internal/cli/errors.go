@@ -25,6 +25,7 @@ var (
 	errUnconfirmed = errors.New("not confirmed")
 	errNoTerminal  = errors.New("there is no terminal to ask on")
 	errInterrupted = errors.New("interrupted")
+	errNeedsWriter = errors.New("only an open for writing can mend it")
 )
 
 // outcomes says for each kind of error which exit code it has and what to do
@@ -38,13 +39,14 @@ var outcomes = []struct {
 	{errNoTerminal, exitUsage, "nothing was changed; pass --yes to go ahead, or --dry-run to see what would happen"},
 	{errInterrupted, exitFailed, "nothing is half done; run it again to go on"},
 	{errNoStore, exitFailed, "name one with --db FILE or $HERMES_HOME, fill a new one with 'sessiondb import', or try 'sessiondb demo'"},
+	{errNeedsWriter, exitFailed, "any command that writes does that, such as 'sessiondb vacuum'"},
 	{sessiondb.ErrAmbiguous, exitFailed, "give more of the id"},
 	{sessiondb.ErrTitleTaken, exitFailed, "choose another title, or rename that session first"},
 	{sessiondb.ErrTitleInvalid, exitUsage, "shorten the title"},
 	{sessiondb.ErrNotFound, exitNotFound, "'sessiondb list' and 'sessiondb search' show what is there"},
 	{sessiondb.ErrSchemaNewer, exitFailed, "use the newer program that made it to change this store; reading it works here"},
 	{sessiondb.ErrNotStore, exitFailed, "check the path given with --db or $HERMES_HOME; the file was not touched"},
-	{sessiondb.ErrCorrupt, exitFailed, "keep the file and its -wal as they are, copy all of them, and export what can be read with 'sessiondb export'"},
+	{sessiondb.ErrCorrupt, exitFailed, "keep the file and its -wal as they are, copy all of them, and save what can be read with 'sessiondb export > FILE'"},
 	{sessiondb.ErrBusy, exitFailed, "nothing was written; try again when the other program is done"},
 	{sessiondb.ErrFull, exitFailed, "nothing was written; free some space and try again"},
 	{sessiondb.ErrReplaced, exitFailed, "nothing was written; run the command again to use the file that is there now"},

@@ -95,7 +95,7 @@ func (a *app) migrating(ctx context.Context, path string, fn func(*sessiondb.DB)
 		before = db.Info().SchemaVersion
 		return nil
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, sessiondb.ErrReadOnly) { // what only a writer can open, a writer opens
 		return err
 	}
 	if before > 0 && before < sqlite.SchemaVersion {
@@ -111,6 +111,9 @@ func (a *app) with(ctx context.Context, path string, readOnly bool, fn func(*ses
 	if err != nil {
 		if !strings.Contains(err.Error(), path) {
 			err = fmt.Errorf("open store %s: %w", path, err)
+		}
+		if readOnly && errors.Is(err, sessiondb.ErrReadOnly) {
+			err = failf(errors.Join(errNeedsWriter, err), "%v", err)
 		}
 		return err
 	}

@@ -60,7 +60,11 @@ func copyFixture(t *testing.T, ts *testscript.TestScript, args []string) {
 	to := ts.MkAbs(args[1])
 	ts.Check(os.MkdirAll(to, 0o777))
 	ts.Check(os.CopyFS(to, os.DirFS(from)))
-	ts.Check(os.Rename(filepath.Join(to, args[0]), filepath.Join(to, "state.db")))
+	for _, suffix := range []string{"", "-wal", "-journal"} {
+		if err := os.Rename(filepath.Join(to, args[0]+suffix), filepath.Join(to, "state.db"+suffix)); suffix == "" {
+			ts.Check(err)
+		}
+	}
 }
 
 // remember FILE keeps the checksum of a file for unchanged.
