@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 )
 
@@ -64,12 +65,20 @@ func (c check) line(medians map[string]float64) line {
 		return l
 	}
 	if c.base != "" && c.kind == timesFaster {
-		l.ratio = fmt.Sprintf("1/%.3g", base/ours)
+		l.ratio = "1/" + strconv.FormatFloat(base/ours, 'f', digits(base/ours), 64)
 	} else if c.base != "" {
 		l.ratio = fmt.Sprintf("%.2f", ours/base)
 	}
 	l.met = c.verdict(ours, base)
 	return l
+}
+
+// digits is how many decimals a ratio is worth.
+func digits(ratio float64) int {
+	if ratio < 10 {
+		return 1
+	}
+	return 0
 }
 
 func (c check) target() string {
@@ -111,6 +120,9 @@ func (e *env) report(results []result) string {
 	fmt.Fprintf(&b, "Medians of %d rounds, the sides of each row in turn. Data: %s (small) and %s (large).\n\n", e.Rounds, describe(e.Small), describe(e.Large))
 	for _, v := range e.versions {
 		fmt.Fprintf(&b, "- %s\n", v)
+	}
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil && len(strings.Fields(string(load))) > 2 {
+		fmt.Fprintf(&b, "- Load of the machine over the last 15 minutes: %s\n", strings.Fields(string(load))[2])
 	}
 	b.WriteString("\n| what | on | sessiondb | baseline | ratio | target | met |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range results {
