@@ -55,8 +55,9 @@ type ListedSession struct {
 }
 
 // Sessions lists roots and branches, newest first, each compressed root
-// standing with the id and state of its tip. The order is by start, or by last
-// activity; equal ones by start, then by id, descending.
+// standing with the id and state of its tip. The order is by start, equal
+// ones as they were created where the store knows that, else by id, descending;
+// or by last activity, equal ones by start, then by id, descending.
 func (db *DB) Sessions(ctx context.Context, f ListFilter) (out []ListedSession, err error) {
 	defer wrap(&err, "list sessions")
 	err = db.read(ctx, func(q engine.Queryer) error {
@@ -138,7 +139,11 @@ func (l *listing) pageIDs(ctx context.Context) ([]string, error) {
 		return l.byActivity(ctx)
 	}
 	limit, offset := page(l.f.Limit, l.f.Offset)
-	query := `SELECT c.id` + withParentSQL + l.where + ` ORDER BY c.started_at DESC, c.id DESC`
+	tie := `c.id DESC`
+	if l.info.CreationOrder != "" {
+		tie = `c.` + l.info.CreationOrder
+	}
+	query := `SELECT c.id` + withParentSQL + l.where + ` ORDER BY c.started_at DESC, ` + tie
 	args := l.args
 	if limit > 0 {
 		query, args = query+` LIMIT ? OFFSET ?`, append(args, limit, offset)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -263,7 +264,12 @@ func (s *store) dress(ctx context.Context, c *conn) error {
 
 // Info implements [engine.Engine].
 func (s *store) Info() engine.Info {
+	created := "rowid"
+	if slices.ContainsFunc(s.views, func(v string) bool { return strings.HasPrefix(v, "CREATE TEMP VIEW sessions ") }) {
+		created = "" // a view has none
+	}
 	return engine.Info{
+		CreationOrder: created,
 		ReadOnly:      s.refusal != nil,
 		SchemaVersion: s.shape.version,
 		ActivityIndex: s.activity.Load(),

@@ -70,6 +70,9 @@ type Info struct {
 	ActivityIndex bool
 	// Archived says that sessions have the column archived of newer schemas.
 	Archived bool
+	// CreationOrder is a column of sessions whose order is that in which they
+	// were created; empty where there is none.
+	CreationOrder string
 }
 
 // Match is a search over messages.
