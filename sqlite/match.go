@@ -161,12 +161,7 @@ func (r *matching) byRank(p *matchPlan) error {
 SELECT m.id, m.session_id, h.rank FROM (SELECT id, SUM(rank) AS rank FROM (`+p.ranks.sql+`) GROUP BY id)`+fromHits+
 			` WHERE 1`+r.where()+` ORDER BY h.rank, m.id DESC`, join(p.all.args, p.ranks.args, r.whereArgs())...)
 	}
-	made, err := r.top(p)
-	if err == nil && !made {
-		err = r.stream(`SELECT m.id, m.session_id, rank FROM `+p.index+` CROSS JOIN messages m ON m.id = `+p.index+`.rowid
- CROSS JOIN sessions s ON s.id = m.session_id WHERE `+p.index+` MATCH ?`+r.where()+` ORDER BY rank`,
-			join([]any{p.expr}, r.whereArgs())...)
-	}
+	err := r.ranked(p)
 	if err != nil || r.done || !p.extra {
 		return err
 	}

@@ -1,41 +1,36 @@
 package sqlite
 
-import "github.com/sessiondb-go/sessiondb/internal/engine"
+// firstRanked is how many of the best hits are looked up first, where it is not
+// known how many are wanted; spareRanked, how many more than wanted otherwise,
+// since an index may know messages that are gone.
+const (
+	firstRanked = 500
+	spareRanked = 16
+)
 
-// top delivers the first page by rank of what one index answers. It keeps only
-// the best hits while it reads, where a sort of all of them costs a common word
-// as much as finding them. It reports false, and has delivered nothing, when
-// the page is not its to make: hits may be left out of it, or there is no page.
-func (r *matching) top(p *matchPlan) (bool, error) {
-	if r.m.Limit <= 0 || r.m.Each != nil || r.m.Where != "" {
-		return false, nil
+// ranked delivers what one index answers alone, by rank. It keeps only the best
+// hits while it reads, where a sort of all of them costs a common word as much
+// as finding them; the others follow when they are wanted after all.
+func (r *matching) ranked(p *matchPlan) error {
+	first := firstRanked
+	if r.m.Limit > 0 {
+		first = r.m.Offset + r.m.Limit + spareRanked
 	}
-	// The plus sign keeps the index from sorting everything itself.
-	rows, err := r.q.Query(r.ctx, `SELECT h.id, s.id, h.rank FROM (
- SELECT rowid AS id, rank FROM `+p.index+` WHERE `+p.index+` MATCH ? ORDER BY +rank, rowid LIMIT ?) h
- LEFT JOIN messages m ON m.id = h.id LEFT JOIN sessions s ON s.id = m.session_id ORDER BY h.rank, h.id`,
-		p.expr, r.m.Offset+r.m.Limit)
-	if err != nil {
-		return false, err
+	if err := r.rankedPage(p, first, 0); err != nil || r.done {
+		return err
 	}
-	defer func() { _ = rows.Close() }()
-	var hits []engine.Hit
-	for rows.Next() {
-		var h engine.Hit
-		var session *string
-		if err := rows.Scan(&h.MessageID, &session, &h.Rank); err != nil {
-			return false, err
-		}
-		if session == nil {
-			return false, nil // the index knows a message that is gone
-		}
-		h.SessionID = *session
-		hits = append(hits, h)
+	return r.rankedPage(p, -1, first)
+}
+
+// rankedPage delivers hits by rank. With a second term in ORDER BY, FTS5 does not
+// sort everything itself.
+func (r *matching) rankedPage(p *matchPlan, limit, offset int) error {
+	if cond := r.where(); cond != "" {
+		return r.stream(`SELECT m.id, m.session_id, rank FROM `+p.index+` CROSS JOIN messages m ON m.id = `+p.index+`.rowid
+ CROSS JOIN sessions s ON s.id = m.session_id WHERE `+p.index+` MATCH ?`+cond+` ORDER BY +rank, m.id LIMIT ? OFFSET ?`,
+			join([]any{p.expr}, r.whereArgs(), []any{limit, offset})...)
 	}
-	for _, h := range hits {
-		if !r.deliver(h) {
-			break
-		}
-	}
-	return true, rows.Err()
+	return r.stream(`SELECT m.id, m.session_id, h.rank FROM (
+ SELECT rowid AS id, rank FROM `+p.index+` WHERE `+p.index+` MATCH ? ORDER BY +rank, rowid LIMIT ? OFFSET ?)`+fromHits+`
+ ORDER BY h.rank, h.id`, p.expr, limit, offset)
 }
