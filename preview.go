@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
@@ -52,8 +53,12 @@ func preview(ctx context.Context, q engine.Queryer, id string) (string, error) {
 	}
 }
 
-// cutPreview makes one line of the first 60 characters.
+// cutPreview makes one line of the first 60 characters. It looks at no more of
+// a message, which may be large.
 func cutPreview(s string) string {
+	if n := (previewChars + 3) * utf8.UTFMax; len(s) > n {
+		s = strings.ToValidUTF8(s[:n], "")
+	}
 	r := []rune(s)
 	cut := strings.TrimSpace(strings.NewReplacer("\n", " ", "\r", " ").Replace(string(r[:min(len(r), previewChars+3)])))
 	if r = []rune(cut); len(r) > previewChars {
