@@ -4,7 +4,7 @@ package sqlite
 // known how many are wanted; spareRanked, how many more than wanted otherwise,
 // since an index may know messages that are gone.
 const (
-	firstRanked = 500
+	firstRanked = 160
 	spareRanked = 16
 )
 
