@@ -107,7 +107,8 @@ func (g *grouper) search() (GroupedResult, error) {
 // must be seen for that is not known before: it is tried with few sessions, and
 // then with more.
 func (g *grouper) best(limit, offset int) (out []engine.Hit, notices []string, err error) {
-	for sessions := 2 * (limit + offset); ; sessions *= 4 {
+	// A quarter more than asked for: some sessions continue others.
+	for sessions := (limit+offset)*5/4 + 2; ; sessions *= 4 {
 		firsts, more, notices, err := g.firstHits(sessions)
 		if err != nil {
 			return nil, nil, err
