@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/term"
@@ -26,6 +27,7 @@ var (
 	errNoTerminal  = errors.New("there is no terminal to ask on")
 	errInterrupted = errors.New("interrupted")
 	errNeedsWriter = errors.New("only an open for writing can mend it")
+	errNoRoom      = error(syscall.ENOSPC)
 )
 
 // outcomes says for each kind of error which exit code it has and what to do
@@ -55,6 +57,8 @@ var outcomes = []struct {
 	{sessiondb.ErrExists, exitFailed, "use another id"},
 	{sessiondb.ErrInvalid, exitUsage, "see --help"},
 	{fs.ErrPermission, exitFailed, "check the permissions of the file and its folder"},
+	{fs.ErrNotExist, exitFailed, "check the path"},
+	{errNoRoom, exitFailed, "free some space and try again"},
 }
 
 // usageError is a command line that makes no sense.

@@ -53,19 +53,17 @@ func (a *app) export(ctx context.Context, db *sessiondb.DB, f sessiondb.ExportFi
 		damaged++
 		a.note("session %s: %s could be read: %v", id, count(messages, "message"), err)
 	}
-	write := func(w io.Writer) error {
+	var n int64
+	write := func(w io.Writer) (err error) {
 		b := bufio.NewWriterSize(w, 1<<16)
-		n, err := db.ExportAll(ctx, b, f)
-		if err != nil {
-			return errors.Join(err, b.Flush()) // what could be read is worth having
-		}
-		if output != "" {
-			a.note("exported %s to %s", count(n, "session"), output)
-		}
-		return b.Flush()
+		n, err = db.ExportAll(ctx, b, f)
+		return errors.Join(err, b.Flush()) // what could be read is worth having
 	}
 	if err := a.writeTo(output, write); err != nil {
 		return err
+	}
+	if output != "" {
+		a.note("exported %s to %s", count(n, "session"), output)
 	}
 	if damaged > 0 {
 		return fmt.Errorf("export: damaged pages hold part of %s; what could be read is written", count(damaged, "session"))

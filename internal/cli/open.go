@@ -41,11 +41,14 @@ func (a *app) existing() (string, error) {
 		return "", err
 	}
 	info, err := os.Stat(path)
+	link, _ := os.Readlink(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && link != "":
+		return "", failf(err, "%s is a link to %s, which does not exist", path, link)
 	case errors.Is(err, fs.ErrNotExist):
 		return "", failf(errNoStore, "there is no store at %s", path)
 	case err != nil:
-		return "", fmt.Errorf("open store: %w", err)
+		return "", failf(errors.Join(err, fs.ErrNotExist), "there can be no store at %s: %v", path, cause(err))
 	case info.IsDir():
 		return "", failf(sessiondb.ErrNotStore, "%s is a folder, not a session store", path)
 	}

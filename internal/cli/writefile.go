@@ -1,33 +1,36 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
 
+// storeSuffixes name the files that belong to a store: itself and those that
+// are kept beside it. A log or a journal that is overwritten costs messages.
+var storeSuffixes = []string{"", "-wal", "-shm", "-journal", "-queue"}
+
 // writeFile writes a file that appears under its name when it is complete, and
 // of which nothing is left when write fails. What is no regular file (a pipe,
-// a device) is written to as it is. The file not is never overwritten.
-func writeFile(path, not string, write func(io.Writer) error) (err error) {
-	if target, e := filepath.EvalSymlinks(path); e == nil {
-		path = target
-	}
-	info, err := os.Stat(path)
+// a device) is written to as it is. No file of the store is ever overwritten,
+// nor one made that a store would take for its own.
+func writeFile(path, store string, write func(io.Writer) error) (err error) {
+	target := resolved(path)
+	info, err := os.Stat(target)
 	switch {
 	case err == nil && info.IsDir():
 		return fmt.Errorf("write %s: it is a folder", path)
 	case err == nil && !info.Mode().IsRegular():
-		return writeDirectly(path, write)
-	case err == nil:
-		if store, e := os.Stat(not); e == nil && os.SameFile(info, store) {
-			return fmt.Errorf("write %s: it is the store itself", path)
-		}
+		return writeDirectly(target, write)
+	case ofStore(target, info, resolved(store)):
+		return fmt.Errorf("write %s: it is the store itself, or belongs to it; choose another name", path)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp") // mode 0600
+	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*.tmp") // mode 0600
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return fmt.Errorf("write %s: %w", path, cause(err))
 	}
 	defer func() {
 		if err != nil {
@@ -44,11 +47,48 @@ func writeFile(path, not string, write func(io.Writer) error) (err error) {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := os.Rename(f.Name(), target); err != nil {
 		return err
 	}
-	syncFolder(filepath.Dir(path))
+	syncFolder(filepath.Dir(target))
 	return nil
+}
+
+// resolved is a path without symbolic links, also of a file that isn't there
+// yet, as far as it can be told.
+func resolved(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
+}
+
+// ofStore says whether a path is a file of the store. info is nil for a file
+// that isn't there.
+func ofStore(path string, info fs.FileInfo, store string) bool {
+	for _, suffix := range storeSuffixes {
+		if path == store+suffix {
+			return true
+		}
+		if its, err := os.Stat(store + suffix); err == nil && info != nil && os.SameFile(info, its) {
+			return true
+		}
+	}
+	return false
+}
+
+// cause is what the system said, without the name of a file that only we know.
+func cause(err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
 }
 
 // syncFolder makes a rename durable where folders can be synced.

@@ -39,8 +39,10 @@ func TestWriteFileIsAllOrNothing(t *testing.T) {
 	if b, err := os.ReadFile(path); err != nil || string(b) != "whole again" {
 		t.Fatalf("%q, %v", b, err)
 	}
-	if err := writeFile(path, path, write("store")); err == nil {
-		t.Fatal("the store was overwritten")
+	for _, suffix := range storeSuffixes {
+		if err := writeFile(path+suffix, path, write("store")); err == nil {
+			t.Fatalf("%q of the store was overwritten", suffix)
+		}
 	}
 	if files, _ := os.ReadDir(dir); len(files) != 1 {
 		t.Fatalf("%v is left", files)
