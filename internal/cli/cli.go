@@ -67,14 +67,44 @@ The store is --db FILE, else $HERMES_HOME/state.db, else ~/.hermes/state.db.
 A SESSION is an id, the unique beginning of one, or a title.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if err := plausible(cmd); err != nil {
+				return err
+			}
 			a.started = true
+			return nil
 		},
 	}
 	root.PersistentFlags().StringVar(&a.store, "db", "", "the store, a state.db `FILE`")
 	_ = root.MarkPersistentFlagFilename("db", "db")
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.commands()...)
+	strict(root)
 	return root
+}
+
+// strict makes the commands that cobra adds refuse what they don't know, as
+// ours do.
+func strict(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				_, _, err := root.Find(args)
+				return err
+			}
+		case "completion":
+			cmd.Args = func(cmd *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return usagef("there is no completion for %q", args[0])
+				}
+				return nil
+			}
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 }
 
 func (a *app) commands() []*cobra.Command {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,8 +50,8 @@ func older(ctx context.Context, db *sessiondb.DB, typed string) []cobra.Completi
 	var several *sessiondb.AmbiguousError
 	switch {
 	case errors.As(err, &several):
-		return several.Candidates
-	case err != nil:
+		return slices.DeleteFunc(several.Candidates, func(id string) bool { return term.Line(id) != id })
+	case err != nil || term.Line(id) != id:
 		return nil
 	}
 	return []cobra.Completion{id}
@@ -79,7 +80,7 @@ func (a *app) completeSource(cmd *cobra.Command, flag string) {
 			recent, err := db.RecentSessions(cmd.Context(), "", recentForCompletion, 0)
 			seen := map[string]bool{}
 			for _, s := range recent {
-				if !seen[s.Source] {
+				if !seen[s.Source] && term.Line(s.Source) == s.Source {
 					seen[s.Source] = true
 					out = append(out, s.Source)
 				}

@@ -27,6 +27,7 @@ var (
 	errNoTerminal  = errors.New("there is no terminal to ask on")
 	errInterrupted = errors.New("interrupted")
 	errNeedsWriter = errors.New("only an open for writing can mend it")
+	errPartly      = errors.New("not all of it is done")
 	errNoRoom      = error(syscall.ENOSPC)
 )
 
@@ -40,6 +41,7 @@ var outcomes = []struct {
 	{errUnconfirmed, exitFailed, "nothing was changed"},
 	{errNoTerminal, exitUsage, "nothing was changed; pass --yes to go ahead, or --dry-run to see what would happen"},
 	{errInterrupted, exitFailed, "nothing is half done; run it again to go on"},
+	{errPartly, exitFailed, "what was done so far stays; run it again to go on"},
 	{errNoStore, exitFailed, "name one with --db FILE or $HERMES_HOME, fill a new one with 'sessiondb import', or try 'sessiondb demo'"},
 	{errNeedsWriter, exitFailed, "any command that writes does that, such as 'sessiondb vacuum'"},
 	{sessiondb.ErrAmbiguous, exitFailed, "give more of the id"},

@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // oneOf checks the value of a flag that has few.
@@ -15,6 +19,39 @@ func oneOf(flag, value string, allowed ...string) error {
 		return nil
 	}
 	return usagef("--%s %q: it is one of %s", flag, value, strings.Join(allowed, ", "))
+}
+
+// plausible checks what holds for every flag: a value that is empty, mostly that
+// of an unset variable in a script, would widen what a command does, and no
+// number is negative.
+func plausible(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch v := f.Value.String(); {
+		case v == "" || f.Value.Type() == "stringSlice" && v == "[]":
+			err = usagef("--%s is empty: give it a value, or leave it out", f.Name)
+		case isNumber(f) && strings.HasPrefix(v, "-"):
+			err = usagef("--%s %s: it can't be negative", f.Name, v)
+		}
+	})
+	return err
+}
+
+func isNumber(f *pflag.Flag) bool { return strings.HasPrefix(f.Value.Type(), "int") }
+
+// flagError says in plain words what is wrong with a flag.
+func flagError(cmd *cobra.Command, err error) error {
+	if e := (*pflag.InvalidValueError)(nil); errors.As(err, &e) {
+		switch f := e.GetFlag(); {
+		case isNumber(f):
+			return fmt.Errorf("--%s %q: it is a whole number", f.Name, e.GetValue())
+		case f.Value.Type() == "bool":
+			return fmt.Errorf("--%s=%s: it is true or false", f.Name, e.GetValue())
+		}
+	}
+	if cmd.Name() == "search" {
+		return fmt.Errorf("%w (put -- before a query in which a word begins with a hyphen)", err)
+	}
+	return err
 }
 
 // oneSession is the check of a command's arguments that are one session.
@@ -54,11 +91,14 @@ func parseAge(s string) (time.Duration, bool) {
 		return 0, false
 	}
 	unit, ok := units[s[len(s)-1]]
-	n, err := strconv.ParseUint(s[:len(s)-1], 10, 32)
+	n, err := strconv.ParseUint(s[:len(s)-1], 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		n, err = math.MaxInt64, nil
+	}
 	if !ok || err != nil {
 		return 0, false
 	}
-	if time.Duration(n) > maxAge/unit {
+	if n > uint64(maxAge/unit) {
 		return maxAge, true
 	}
 	return time.Duration(n) * unit, true

@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"bufio"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -32,17 +36,35 @@ interrupted can be run again.`,
 			if args[0] != "-" {
 				f, err := os.Open(args[0])
 				if err != nil {
-					return fmt.Errorf("import: %w", err)
+					return failf(err, "import %s: %v", args[0], cause(err))
 				}
 				defer func() { _ = f.Close() }()
 				in = f
 			}
-			return a.importFrom(cmd.Context(), &interruptible{ctx: cmd.Context(), r: in}, o)
+			lines := bufio.NewReader(&interruptible{ctx: cmd.Context(), r: in})
+			if err := importable(args[0], lines); err != nil {
+				return err
+			}
+			return a.importFrom(cmd.Context(), lines, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "tell what would happen and change nothing")
 	cmd.Flags().BoolVar(&a.json, "json", false, "print what was done as JSON (see docs/json.md)")
 	return cmd
+}
+
+// importable looks at the beginning of what is to be imported, before a store
+// is made for it.
+func importable(name string, in *bufio.Reader) error {
+	const database = "SQLite format 3\x00"
+	head, err := in.Peek(len(database))
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return failf(err, "import %s: %v", name, cause(err))
+	case string(head) == database:
+		return failf(fs.ErrInvalid, "import %s: it is a database, not an export: read it with --db, or export it first", name)
+	}
+	return nil
 }
 
 func (a *app) importFrom(ctx context.Context, in io.Reader, o sessiondb.ImportOptions) error {
@@ -55,10 +77,13 @@ func (a *app) importFrom(ctx context.Context, in io.Reader, o sessiondb.ImportOp
 		o.Progress = func(lines int64) { p.Report("importing sessions", lines, 0) }
 		r, err := db.Import(ctx, in, o)
 		p.Done()
-		if err != nil {
+		if err != nil && r.Imported == 0 {
 			return err
 		}
-		return a.imported(r, o.DryRun)
+		if err != nil {
+			err = failf(errors.Join(errPartly, err), "%v", err)
+		}
+		return cmp.Or(err, a.imported(r, o.DryRun))
 	})
 }
 
@@ -89,8 +114,15 @@ func (a *app) importText(r sessiondb.ImportReport, dryRun bool) error {
 	return err
 }
 
+// maxIssues is how many lines are named one by one.
+const maxIssues = 100
+
 func (a *app) issues(what string, issues []sessiondb.ImportIssue) {
-	for _, i := range issues {
+	for n, i := range issues {
+		if n == maxIssues {
+			a.note("%s %s more; --json names them all", what, count(int64(len(issues)-n), "line"))
+			return
+		}
 		where := fmt.Sprintf("line %d", i.Line)
 		if i.SessionID != "" {
 			where += ", session " + i.SessionID

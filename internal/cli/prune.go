@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,8 +28,8 @@ Sessions that never ended stay, and are counted.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("days") {
-				if days < 0 || cmd.Flags().Changed("older-than") {
-					return usagef("--days is a number of days, instead of --older-than")
+				if cmd.Flags().Changed("older-than") {
+					return usagef("--days and --older-than say the same: give one of them")
 				}
 				older = fmt.Sprintf("%dd", days)
 			}
@@ -81,6 +82,9 @@ func (a *app) prune(ctx context.Context, f sessiondb.PruneFilter, c consent, fil
 		if err != nil && len(done.Sessions) == 0 {
 			return err
 		}
-		return errors.Join(err, a.deleted("deleted", done))
+		if err != nil {
+			err = failf(errors.Join(errPartly, err), "%v", err)
+		}
+		return cmp.Or(a.deleted("deleted", done), err)
 	})
 }

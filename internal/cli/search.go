@@ -50,9 +50,6 @@ Finding nothing is not a failure: the exit code is 0.`,
 			return a.read(cmd.Context(), func(db *sessiondb.DB) error { return a.search(cmd.Context(), db, r) })
 		},
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return fmt.Errorf("%w (put -- before a query in which a word begins with a hyphen)", err)
-	})
 	a.searchFlags(cmd, &r, &sort)
 	return a.reading(cmd)
 }

@@ -28,7 +28,12 @@ func (a *app) showCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				ms, err := messages(ctx, db, s.ID, around, window)
+				var ms []sessiondb.Message
+				if cmd.Flags().Changed("around") {
+					ms, err = messagesAround(ctx, db, s.ID, around, window)
+				} else {
+					ms, err = db.Messages(ctx, s.ID)
+				}
 				if err != nil {
 					return err
 				}
@@ -41,13 +46,7 @@ func (a *app) showCommand() *cobra.Command {
 	return a.reading(cmd)
 }
 
-func messages(ctx context.Context, db *sessiondb.DB, id string, around int64, window int) ([]sessiondb.Message, error) {
-	if around == 0 {
-		return db.Messages(ctx, id)
-	}
-	if window < 0 {
-		return nil, usagef("--window %d: it can't be negative", window)
-	}
+func messagesAround(ctx context.Context, db *sessiondb.DB, id string, around int64, window int) ([]sessiondb.Message, error) {
 	v, err := db.MessagesAround(ctx, id, around, window)
 	if err == nil && len(v.Window) == 0 {
 		err = failf(sessiondb.ErrNotFound, "message %d is not in session %s", around, id)

@@ -27,6 +27,9 @@ func (a *app) usageCommand() *cobra.Command {
 			if err := oneOf("by", by, "model", "source", "day", "top"); err != nil {
 				return err
 			}
+			if limit == 0 {
+				limit = -1
+			}
 			ctx := cmd.Context()
 			return a.read(ctx, func(db *sessiondb.DB) error {
 				if by == "top" {
@@ -41,7 +44,7 @@ func (a *app) usageCommand() *cobra.Command {
 	fs.StringVar(&f.Source, "source", "", "only sessions from `SOURCE`")
 	fs.StringVar(&after, "after", "", "only sessions that started after `WHEN`: 2026-01-31, or 7d ago")
 	fs.StringVar(&before, "before", "", "only sessions that started before `WHEN`")
-	fs.IntVar(&limit, "limit", 10, "with --by top: at most `N` sessions")
+	fs.IntVar(&limit, "limit", 10, "with --by top: at most `N` sessions; 0 is no limit")
 	a.completeFlag(cmd, "by", "model", "source", "day", "top")
 	a.completeSource(cmd, "source")
 	return a.reading(cmd)

@@ -52,13 +52,13 @@ func TestWriteFileIsAllOrNothing(t *testing.T) {
 func TestParseAge(t *testing.T) {
 	for in, want := range map[string]string{
 		"90d": "2160h0m0s", "2w": "336h0m0s", "36h": "36h0m0s", "5m": "5m0s", "0d": "0s",
-		"999999999w": maxAge.String(),
+		"999999999w": maxAge.String(), "99999999999999999999d": maxAge.String(),
 	} {
 		if d, ok := parseAge(in); !ok || d.String() != want {
 			t.Errorf("parseAge(%q) = %v, %v; want %s", in, d, ok, want)
 		}
 	}
-	for _, in := range []string{"", "d", "90", "-5d", "1.5d", "5 d", "5y", "99999999999d"} {
+	for _, in := range []string{"", "d", "90", "-5d", "1.5d", "5 d", "5y"} {
 		if d, ok := parseAge(in); ok {
 			t.Errorf("parseAge(%q) = %v", in, d)
 		}
