@@ -28,6 +28,7 @@ var pragmas = []string{
 	"foreign_keys(1)",
 	"synchronous(FULL)",
 	"journal_size_limit(" + strconv.Itoa(walLimit) + ")",
+	"cache_size(-" + strconv.Itoa(cacheKiB) + ")",
 }
 
 // maxStmts bounds the prepared statements that a connection keeps.

@@ -18,7 +18,7 @@ import (
 func pragmaValues(t *testing.T, c *conn) []int64 {
 	t.Helper()
 	var out []int64
-	for _, p := range []string{"busy_timeout", "foreign_keys", "synchronous", "journal_size_limit"} {
+	for _, p := range []string{"busy_timeout", "foreign_keys", "synchronous", "journal_size_limit", "cache_size"} {
 		out = append(out, scalar[int64](t, c, "PRAGMA "+p))
 	}
 	return out
@@ -26,7 +26,7 @@ func pragmaValues(t *testing.T, c *conn) []int64 {
 
 func TestPragmasOnEveryConnection(t *testing.T) {
 	s := fresh(t)
-	want := []int64{busyTimeout, 1, 2, walLimit}
+	want := []int64{busyTimeout, 1, 2, walLimit, -cacheKiB}
 	check := func(what string, c *conn) {
 		if diff := cmp.Diff(want, pragmaValues(t, c)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", what, diff)

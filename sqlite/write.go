@@ -209,7 +209,7 @@ func (s *store) runJob(j *job, savepoint bool) error {
 		}
 	}
 	tx := &writeTx{c: s.w}
-	j.err, j.panicked = call(j.fn, tx)
+	j.panicked, j.err = call(j.fn, tx)
 	s.w.closeRows()
 	if tx.undone != nil {
 		return tx.undone
@@ -228,13 +228,13 @@ func (s *store) runJob(j *job, savepoint bool) error {
 }
 
 // call runs fn and catches its panic.
-func call(fn func(engine.Execer) error, tx engine.Execer) (err error, p *panicked) {
+func call(fn func(engine.Execer) error, tx engine.Execer) (p *panicked, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err, p = nil, &panicked{v}
+			p, err = &panicked{v}, nil
 		}
 	}()
-	return fn(tx), nil
+	return nil, fn(tx)
 }
 
 func firstError(errs ...error) error {

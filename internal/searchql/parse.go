@@ -98,16 +98,10 @@ func (p *parser) parse() signed {
 
 func (p *parser) peek(k tokenKind) bool { return p.i < len(p.tokens) && p.tokens[p.i].kind == k }
 
-func (p *parser) skip(kinds ...tokenKind) {
-	for p.i < len(p.tokens) {
-		for _, k := range kinds {
-			if p.tokens[p.i].kind == k {
-				p.i++
-				p.last = nil
-				return
-			}
-		}
-		return
+func (p *parser) skip(k tokenKind) {
+	if p.peek(k) {
+		p.i++
+		p.last = nil
 	}
 }
 
