@@ -82,6 +82,16 @@ func TestFloorPlan(t *testing.T) {
 	})
 }
 
+// Every library has a row that says why it is here.
+func TestLibrariesExplained(t *testing.T) {
+	plan := readFile(t, "docs/architecture.md")
+	for guest := range guests {
+		if !strings.Contains(plan, "\n| `"+guest+"` |") {
+			t.Errorf("docs/architecture.md does not say why %s is used", guest)
+		}
+	}
+}
+
 func guestAllowed(p, dir string, test bool) bool {
 	for guest, at := range guests {
 		if p == guest || strings.HasPrefix(p, guest+"/") {
