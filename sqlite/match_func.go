@@ -3,6 +3,8 @@ package sqlite
 import (
 	sqldriver "database/sql/driver"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	driver "modernc.org/sqlite"
 
@@ -60,6 +62,9 @@ func matchesMessage(p text.Pattern, structuredOnly bool, content, toolName, tool
 	if structuredOnly && !structured {
 		return 0
 	}
+	if p.Fragment && verbatim(p.Text) && !mayHold(p.Text, content) && !mayHold(p.Text, toolName) && !mayHold(p.Text, toolCalls) {
+		return 0
+	}
 	readable := text.Readable(content, toolName, toolCalls)
 	if found(p, readable) {
 		return 1
@@ -68,6 +73,22 @@ func matchesMessage(p text.Pattern, structuredOnly bool, content, toolName, tool
 		return 1
 	}
 	return 0
+}
+
+// verbatim says that a text stands in JSON as it is, or else in escapes: it has
+// no case to fold and nothing that must be escaped. Then JSON need not be read
+// to tell that it is not there.
+func verbatim(s string) bool {
+	for _, r := range s {
+		if r < utf8.RuneSelf || unicode.SimpleFold(r) != r {
+			return false
+		}
+	}
+	return true
+}
+
+func mayHold(s, stored string) bool {
+	return strings.Contains(stored, s) || strings.Contains(stored, `\u`)
 }
 
 func found(p text.Pattern, s string) bool {
