@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 
 	driver "modernc.org/sqlite"
@@ -82,7 +83,9 @@ func dsn(path string, a access) string {
 	if filepath.VolumeName(path) != "" {
 		p = "/" + p
 	}
-	return (&url.URL{Scheme: "file", OmitHost: true, Path: p, RawQuery: q.Encode()}).String()
+	// SQLite takes a plus sign for one.
+	query := strings.ReplaceAll(q.Encode(), "+", "%20")
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: p, RawQuery: query}).String()
 }
 
 // syncData makes commits wait for the data and not for the timestamps of the

@@ -117,8 +117,31 @@ func (s *store) readCookie() (n int64, err error) {
 }
 
 // recheckSchema sees, inside a write transaction, that no newer program has
-// taken the schema over.
+// taken the schema over. It costs next to nothing while nobody else writes.
 func (s *store) recheckSchema() error {
+	var others int64
+	err := s.w.queryRow(context.Background(), []any{&others}, "PRAGMA data_version")
+	if err != nil || others == s.others {
+		return err
+	}
+	// A program may raise the version in a transaction of its own, after it
+	// changed the schema: the cookie alone does not tell.
+	var version int
+	if err := s.w.queryRow(context.Background(), []any{&version}, readVersion); err != nil {
+		return err
+	}
+	if version > SchemaVersion {
+		return &sessiondb.SchemaError{Have: version, Want: SchemaVersion}
+	}
+	if err := s.recheckIndex(); err != nil {
+		return err
+	}
+	s.others = others
+	return nil
+}
+
+// recheckIndex sees whether others made or dropped the activity index.
+func (s *store) recheckIndex() error {
 	n, err := s.readCookie()
 	if err != nil || n == s.cookie {
 		return err
@@ -126,9 +149,6 @@ func (s *store) recheckSchema() error {
 	sh, err := readShape(context.Background(), s.w)
 	if err != nil {
 		return err
-	}
-	if sh.version > SchemaVersion {
-		return &sessiondb.SchemaError{Have: sh.version, Want: SchemaVersion}
 	}
 	s.cookie = n
 	s.activity.Store(sh.has(activityIndex))

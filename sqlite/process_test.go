@@ -30,6 +30,7 @@ var roles = map[string]func(ctx context.Context, path string, args []string) err
 	"timed":   timedRole,
 	"migrate": migrateRole,
 	"denied":  deniedRole,
+	"paused":  pausedRole,
 }
 
 const roleVariable = "SESSIONDB_TEST_ROLE"

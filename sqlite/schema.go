@@ -101,6 +101,9 @@ type shape struct {
 	versions int                 // how many version rows there are
 }
 
+// readVersion reads the highest version row, 0 when there is none.
+const readVersion = "SELECT COALESCE(MAX(CAST(version AS INTEGER)), 0) FROM main.schema_version"
+
 // readShape reads the schema, and no table but that of the version.
 func readShape(ctx context.Context, c *conn) (*shape, error) {
 	sh := &shape{objects: map[string]object{}, columns: map[string][]string{}}
@@ -124,8 +127,10 @@ func readShape(ctx context.Context, c *conn) (*shape, error) {
 		}
 	}
 	if sh.has("schema_version") && strings.Contains(sh.objects["schema_version"].sql, "version") {
-		err = c.queryRow(ctx, []any{&sh.version, &sh.versions},
-			"SELECT COALESCE(MAX(CAST(version AS INTEGER)), 0), COUNT(*) FROM main.schema_version")
+		err = c.queryRow(ctx, []any{&sh.version}, readVersion)
+		if err == nil {
+			err = c.queryRow(ctx, []any{&sh.versions}, "SELECT COUNT(*) FROM main.schema_version")
+		}
 	}
 	return sh, err
 }

@@ -43,6 +43,7 @@ type store struct {
 
 	// Owned by the writer's leader.
 	cookie          int64 // changes with the schema
+	others          int64 // changes when another connection writes
 	wantActivity    bool
 	sinceCheckpoint int
 

@@ -179,14 +179,12 @@ func (s *store) runJobs(b *batch, join bool) (err error) {
 	return s.commit()
 }
 
-// commit makes the transaction durable, in the file that is at the path. With a
-// log, what goes into a file that was replaced harms nobody, so it is enough to
-// look afterwards; a journal would be taken for that of the new file.
+// commit makes the transaction durable, in the file that is at the path. It
+// looks before, since a log or a journal that stays behind is applied to the
+// new file, and afterwards, since the file may go in between.
 func (s *store) commit() error {
-	if s.ident.log == nil {
-		if err := s.ident.check(); err != nil {
-			return err
-		}
+	if err := s.ident.check(); err != nil {
+		return err
 	}
 	if _, err := s.w.exec(context.Background(), "COMMIT"); err != nil {
 		return err
@@ -247,9 +245,13 @@ func firstError(errs ...error) error {
 }
 
 // checkpoint moves what it can from the log to the database without making
-// anybody wait.
+// anybody wait. Once the file was replaced, the log may hold what others wrote
+// for the new one: moving that to the old one would take it from them.
 func (s *store) checkpoint() {
 	s.sinceCheckpoint = 0
+	if s.ident.checkAll() != nil {
+		return
+	}
 	_ = s.w.queryRow(context.Background(), []any{new(any), new(any), new(any)}, "PRAGMA wal_checkpoint(PASSIVE)")
 }
 

@@ -1,0 +1,96 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+// pausedRole stores a key, says so, waits for a line, and stores a session.
+func pausedRole(ctx context.Context, path string, args []string) error {
+	d, err := Open(ctx, path, Options{})
+	if err != nil {
+		return err
+	}
+	if err := d.SetMeta(ctx, args[0], "x"); err != nil {
+		return err
+	}
+	fmt.Println("stored")
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		return err
+	}
+	_, err = d.CreateSession(ctx, sessiondb.NewSession{ID: args[1]})
+	return errors.Join(err, d.Close())
+}
+
+// A copy is put in the place of the file, and the log stays behind: from then
+// on it is that of the copy, and may hold what others write there.
+func TestReplacedBesideItsLog(t *testing.T) {
+	s := fresh(t)
+	if err := s.Write(t.Context(), put(t.Context(), "a")); err != nil {
+		t.Fatal(err)
+	}
+	copied := newPath(t)
+	run(t, s.w, "VACUUM INTO '"+copied+"'")
+	if err := os.Rename(copied, s.path); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(t.Context(), put(t.Context(), "refused")); !errors.Is(err, sessiondb.ErrReplaced) {
+		t.Errorf("write: %v", err)
+	}
+	cmd := process(t, "paused", s.path, "b", "c")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	_, _ = fmt.Fprintln(in)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	got := scalar[string](t, raw(t, s.path), "SELECT group_concat(key, ' ' ORDER BY key) FROM (SELECT key FROM state_meta UNION SELECT id FROM sessions)")
+	if got != "a b c" {
+		t.Errorf("stored %q", got)
+	}
+}
+
+func TestPathsOfAnyName(t *testing.T) {
+	for _, name := range []string{"my store.db", "a+b.db", "100%25.db", "what?mode=ro.db", "c#.db", "q'\"&=.db"} {
+		path := filepath.Join(t.TempDir(), "a folder + more", name)
+		d, err := Open(t.Context(), path, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if err := d.SetMeta(t.Context(), "k", "v"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := d.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := neighbours(t, path); !slices.Equal(got, []string{"", "-queue"}) {
+			t.Errorf("%s: made %q", name, got)
+		}
+	}
+}
