@@ -1,6 +1,7 @@
 package sessiondb
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -37,7 +38,8 @@ type ConversationHit struct {
 var groupView = AnchoredOptions{Window: 5, Bookend: 3, KeepRoles: []string{"user", "assistant"}}
 
 // SearchGrouped finds conversations: one entry for all the hits of one, best
-// first. Limit and Offset count conversations. ExcludeSessions leaves out the
+// first. Limit and Offset count conversations; Limit 0 means 10, since each
+// brings some of its messages along. ExcludeSessions leaves out the
 // whole conversations of those sessions, such as the one that asks.
 func (db *DB) SearchGrouped(ctx context.Context, s SearchQuery) (out GroupedResult, err error) {
 	defer wrap(&err, "search conversations")
@@ -67,6 +69,8 @@ func wholeChains(ctx context.Context, q engine.Queryer, ids []string) ([]string,
 	return slices.Compact(out), nil
 }
 
+const groupedLimit = 10
+
 // grouper makes conversations of hits.
 type grouper struct {
 	*finder
@@ -79,7 +83,7 @@ func (g *grouper) search() (GroupedResult, error) {
 	if err := g.countInto(&out.Total); err != nil || g.query.Root == nil {
 		return out, err
 	}
-	limit, offset := page(g.s.Limit, g.s.Offset)
+	limit, offset := page(cmp.Or(g.s.Limit, groupedLimit), g.s.Offset)
 	best, notices, err := g.best(limit, offset)
 	if err != nil {
 		return out, err
@@ -89,12 +93,8 @@ func (g *grouper) search() (GroupedResult, error) {
 	if err != nil {
 		return out, err
 	}
-	for _, h := range hits {
-		c, err := g.conversation(h)
-		if err != nil {
-			return out, err
-		}
-		out.Conversations = append(out.Conversations, c)
+	if out.Conversations, err = g.conversations(hits); err != nil {
+		return out, err
 	}
 	if len(hits) == 0 && offset == 0 {
 		out.Suggestions, err = g.suggest()
@@ -108,7 +108,11 @@ func (g *grouper) search() (GroupedResult, error) {
 // then with more.
 func (g *grouper) best(limit, offset int) (out []engine.Hit, notices []string, err error) {
 	// A quarter more than asked for: some sessions continue others.
-	for sessions := (limit+offset)*5/4 + 2; ; sessions *= 4 {
+	sessions := (limit+offset)*5/4 + 2
+	if limit == 0 {
+		sessions = 0
+	}
+	for ; ; sessions *= 4 {
 		firsts, more, notices, err := g.firstHits(sessions)
 		if err != nil {
 			return nil, nil, err
@@ -164,30 +168,79 @@ func (g *grouper) root(session string) (string, error) {
 	return root, err
 }
 
-// conversation describes the conversation of its best hit.
-func (g *grouper) conversation(best SearchHit) (ConversationHit, error) {
-	c := ConversationHit{Best: best, RootID: g.roots[best.SessionID]}
-	c.TipID = c.RootID
-	nodes, err := continuations(g.ctx, g.q, g.db.latest(), c.RootID)
+// conversations describes the conversation of each of the best hits.
+func (g *grouper) conversations(best []SearchHit) ([]ConversationHit, error) {
+	out := make([]ConversationHit, len(best))
+	paths, err := g.paths(best)
 	if err != nil {
-		return c, err
+		return nil, err
 	}
-	path := tipPath(c.RootID, nodes)
-	if len(path) > 0 {
-		c.TipID = path[len(path)-1].id
+	var tips []string
+	for _, path := range paths {
+		tips = append(tips, path[len(path)-1].id)
 	}
-	for _, n := range nodes {
-		g.roots[n.id] = c.RootID
+	byID, err := sessionsByID(g.ctx, g.q, tips)
+	if err != nil {
+		return nil, err
 	}
-	for i := len(path) - 1; i >= 0 && c.Title == nil; i-- {
-		s, err := sessionByID(g.ctx, g.q, path[i].id)
-		if err != nil {
-			return c, err
+	for i, hit := range best {
+		c := &out[i]
+		c.Best, c.RootID = hit, g.roots[hit.SessionID]
+		c.TipID = c.RootID
+		if path := paths[c.RootID]; len(path) > 0 {
+			c.TipID = path[len(path)-1].id
+			if c.Title, err = g.title(path, byID[c.TipID]); err != nil {
+				return nil, err
+			}
 		}
-		c.Title = s.Title
+		if c.View, err = anchoredView(g.ctx, g.q, hit.SessionID, hit.MessageID, groupView); err != nil {
+			return nil, err
+		}
 	}
-	c.View, err = anchoredView(g.ctx, g.q, best.SessionID, best.MessageID, groupView)
-	return c, err
+	return out, nil
+}
+
+// paths returns the way from the root to the tip of each conversation, by root.
+func (g *grouper) paths(best []SearchHit) (map[string][]chainNode, error) {
+	var roots []string
+	for _, hit := range best {
+		roots = append(roots, g.roots[hit.SessionID])
+	}
+	out := map[string][]chainNode{}
+	for batch := range slices.Chunk(roots, projectBatch) {
+		nodes, err := continuations(g.ctx, g.q, g.db.latest(), batch...)
+		if err != nil {
+			return nil, err
+		}
+		for root, chain := range byRoot(nodes) {
+			if path := tipPath(root, chain); len(path) > 0 {
+				out[root] = path
+			}
+			for _, n := range chain {
+				g.roots[n.id] = root
+			}
+		}
+	}
+	return out, nil
+}
+
+// title is that of the tip of a chain, or of the nearest session before it that
+// has one.
+func (g *grouper) title(path []chainNode, tip *Session) (*string, error) {
+	for i := len(path) - 1; i >= 0; i-- {
+		if tip == nil {
+			s, err := sessionByID(g.ctx, g.q, path[i].id)
+			if err != nil {
+				return nil, err
+			}
+			tip = &s
+		}
+		if tip.Title != nil {
+			return tip.Title, nil
+		}
+		tip = nil
+	}
+	return nil, nil
 }
 
 // countHits counts the hits of every conversation of a page at once. Where the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -32,7 +33,7 @@ func (s *store) Match(ctx context.Context, q engine.Queryer, m engine.Match) (en
 		}
 		counts, delivered, err := run.run()
 		if err == nil {
-			return engine.Matches{Hits: hits, Counts: counts, Notices: ix.notices()}, nil
+			return engine.Matches{Hits: hits, Counts: counts, Notices: append(ix.notices(), run.notices()...)}, nil
 		}
 		if ctx.Err() != nil || !ix.used() || m.Each != nil && delivered || errors.Is(err, sessiondb.ErrClosed) {
 			return out, err
@@ -53,6 +54,15 @@ type matching struct {
 	skipped   int // hits passed over, of Offset
 	taken     int // hits delivered, of Limit
 	done      bool
+
+	unreadable int // hits that stand on damaged pages
+}
+
+func (r *matching) notices() []string {
+	if r.unreadable == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d hits are left out: they stand on damaged pages", r.unreadable)}
 }
 
 // run delivers the hits, or counts them.

@@ -20,23 +20,26 @@ type searchParams struct {
 	Sources        []string `json:"source_filter" doc:"only sessions of these sources"`
 	ExcludeSources []string `json:"exclude_sources" doc:"no sessions of these sources"`
 	Roles          []string `json:"role_filter" doc:"only messages of these roles"`
-	pageParams
+}
+
+type searchOptions struct {
 	Sort            string   `json:"sort" doc:"newest or oldest; by rank otherwise"`
 	Sessions        []string `json:"session_ids" doc:"only messages of these sessions"`
 	ExcludeSessions []string `json:"exclude_session_ids" doc:"no messages of these sessions"`
 	Substring       bool     `json:"substring" default:"false" doc:"find the words inside other words too"`
 }
 
-func (p searchParams) query(total bool) sessiondb.SearchQuery {
+func (p searchParams) with(o searchOptions) sessiondb.SearchQuery {
 	return sessiondb.SearchQuery{
-		Text: p.Query, Substring: p.Substring, Sources: p.Sources, ExcludeSources: p.ExcludeSources, Roles: p.Roles,
-		Sessions: p.Sessions, ExcludeSessions: p.ExcludeSessions, Sort: sessiondb.SearchSort(p.Sort),
-		Limit: p.Limit, Offset: p.Offset, CountTotal: total,
+		Text: p.Query, Substring: o.Substring, Sources: p.Sources, ExcludeSources: p.ExcludeSources, Roles: p.Roles,
+		Sessions: o.Sessions, ExcludeSessions: o.ExcludeSessions, Sort: sessiondb.SearchSort(o.Sort),
 	}
 }
 
 type messageSearchParams struct {
 	searchParams
+	pageParams
+	searchOptions
 	Explain bool `json:"explain" default:"false" doc:"tell how many match in all, and how the query was read"`
 }
 
@@ -44,7 +47,9 @@ func searchMessages(ctx context.Context, db *sessiondb.DB, p messageSearchParams
 	if p.Limit == 0 && !p.Explain {
 		return []sessiondb.SearchHit{}, nil
 	}
-	found, err := db.Search(ctx, p.query(p.Explain))
+	q := p.with(p.searchOptions)
+	q.Limit, q.Offset, q.CountTotal = p.Limit, p.Offset, p.Explain
+	found, err := db.Search(ctx, q)
 	if p.Limit == 0 || found.Hits == nil {
 		found.Hits = []sessiondb.SearchHit{}
 	}
@@ -54,8 +59,17 @@ func searchMessages(ctx context.Context, db *sessiondb.DB, p messageSearchParams
 	return result(found.Hits, err)
 }
 
-func searchConversations(ctx context.Context, db *sessiondb.DB, p searchParams) (any, error) {
-	found, err := db.SearchGrouped(ctx, p.query(true))
+type conversationSearchParams struct {
+	searchParams
+	Limit  int `json:"limit" default:"10" doc:"at most so many; negative for all"`
+	Offset int `json:"offset" default:"0" doc:"how many to pass over"`
+	searchOptions
+}
+
+func searchConversations(ctx context.Context, db *sessiondb.DB, p conversationSearchParams) (any, error) {
+	q := p.with(p.searchOptions)
+	q.Limit, q.Offset, q.CountTotal = p.Limit, p.Offset, true
+	found, err := db.SearchGrouped(ctx, q)
 	if p.Limit == 0 || found.Conversations == nil {
 		found.Conversations = []sessiondb.ConversationHit{}
 	}

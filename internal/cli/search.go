@@ -18,6 +18,7 @@ type searchRequest struct {
 	sessiondb.SearchQuery
 	grouped bool
 	count   bool
+	limited bool // a limit was given
 }
 
 func (a *app) searchCommand() *cobra.Command {
@@ -46,7 +47,7 @@ Finding nothing is not a failure: the exit code is 0.`,
 			if sort != "rank" {
 				r.Sort = sessiondb.SearchSort(sort)
 			}
-			r.Text = strings.Join(args, " ")
+			r.Text, r.limited = strings.Join(args, " "), cmd.Flags().Changed("limit")
 			return a.read(cmd.Context(), func(db *sessiondb.DB) error { return a.search(cmd.Context(), db, r) })
 		},
 	}
@@ -61,7 +62,7 @@ func (a *app) searchFlags(cmd *cobra.Command, r *searchRequest, sort *string) {
 	fs.StringSliceVar(&r.ExcludeSessions, "exclude-session", nil, "not in session `ID`; with --grouped, not in its whole conversation")
 	fs.StringSliceVar(&r.Roles, "role", nil, "only messages of `ROLE` (user, assistant, tool)")
 	fs.StringVar(sort, "sort", "rank", "order: rank, newest or oldest")
-	fs.IntVar(&r.Limit, "limit", 20, "at most `N` hits; 0 is no limit")
+	fs.IntVar(&r.Limit, "limit", 20, "at most `N` hits, or with --grouped conversations (then 10 by default); 0 is no limit")
 	fs.IntVar(&r.Offset, "offset", 0, "leave out the first `N` hits")
 	fs.BoolVar(&r.Substring, "substring", false, "find the words inside other words too, such as getUserBy")
 	fs.BoolVar(&r.grouped, "grouped", false, "one hit a conversation")
@@ -73,7 +74,10 @@ func (a *app) searchFlags(cmd *cobra.Command, r *searchRequest, sort *string) {
 }
 
 func (a *app) search(ctx context.Context, db *sessiondb.DB, r searchRequest) error {
-	if r.Limit == 0 {
+	switch {
+	case r.grouped && !r.limited:
+		r.Limit = 0 // the library's own
+	case r.Limit == 0:
 		r.Limit = -1
 	}
 	switch {
