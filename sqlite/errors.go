@@ -39,6 +39,9 @@ func mapError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
+	if extendedCode(err) == lib.SQLITE_IOERR_SHMSIZE {
+		return named(sessiondb.ErrFull, err) // no room for the file of the locks
+	}
 	switch primaryCode(err) {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return named(&sessiondb.BusyError{Attempts: 1, Waited: busyTimeout * time.Millisecond}, err)

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/fixture"
 )
 
 // A disk that is full, for real.
@@ -53,4 +55,55 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("close: %v", err)
 	}
 	consistent(t, path)
+}
+
+// A store that nobody has open can be read when not even the files beside it
+// have room; a write says that the disk is full.
+func TestReadOnFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=3m"); err != nil {
+		t.Skip("can't mount a small file system:", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
+	path := filepath.Join(dir, "state.db")
+	b, err := os.ReadFile(fixture.Copy(t, "hermes-v1.db"))
+	if err == nil {
+		err = os.WriteFile(path, b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(dir, "filler"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, path, Options{ReadOnly: true})
+	if n, err := db(s).SessionCount(t.Context(), ""); err != nil || n == 0 {
+		t.Errorf("%d sessions, %v", n, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, sessiondb.ErrFull) {
+		t.Errorf("open for writing: %v", err)
+	}
+}
+
+// What can't be opened is said with its cause.
+func TestMountThatIsReadOnly(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_RDONLY, ""); err != nil {
+		t.Skip("can't mount a file system:", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
+	_, err := Open(t.Context(), filepath.Join(dir, "state.db"), Options{})
+	if !errors.Is(err, sessiondb.ErrReadOnly) || !strings.Contains(err.Error(), dir+": read-only file system") {
+		t.Error(err)
+	}
 }

@@ -55,12 +55,25 @@ func (s *store) judge(sh *shape, err error) (*shape, error) {
 }
 
 func shapeAt(ctx context.Context, path string, a access) (*shape, error) {
-	c, err := openConn(ctx, path, a)
+	c, sh, err := look(ctx, path, a)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = c.close() }()
-	return readShape(ctx, c)
+	return sh, c.close()
+}
+
+// look opens a connection and reads the schema.
+func look(ctx context.Context, path string, a access) (*conn, *shape, error) {
+	c, err := openConn(ctx, path, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	sh, err := readShape(ctx, c)
+	if err != nil {
+		_ = c.close()
+		return nil, nil, err
+	}
+	return c, sh, nil
 }
 
 // unsettled says that there is a log or a journal with something in it.

@@ -22,6 +22,7 @@ const queueWait = 2 * time.Second
 // just had a turn finds the door shut and gets behind the next one.
 type queue struct {
 	file     *os.File      // nil where there can be no queue
+	isNew    bool          // this queue made the file
 	patience time.Duration // queueWait, but in tests
 
 	mu     sync.Mutex
@@ -58,7 +59,14 @@ func openQueue(path string) *queue {
 	if isNew {
 		_ = f.Chmod(0o600)
 	}
-	return &queue{file: f, patience: queueWait}
+	return &queue{file: f, isNew: isNew, patience: queueWait}
+}
+
+// discard removes the file, if this queue made it.
+func (q *queue) discard() {
+	if q.isNew {
+		_ = os.Remove(q.file.Name())
+	}
 }
 
 // usable says whether there is a file.

@@ -99,6 +99,7 @@ type shape struct {
 	columns  map[string][]string // of sessions, messages, state_meta
 	version  int                 // the highest version row, 0 for none
 	versions int                 // how many version rows there are
+	claimed  bool                // it has nothing in it, but the mark of a program
 }
 
 // readVersion reads the highest version row, 0 when there is none.
@@ -121,6 +122,9 @@ func readShape(ctx context.Context, c *conn) (*shape, error) {
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
+	if sh.blank() {
+		return sh, sh.readMarks(ctx, c)
+	}
 	for _, t := range []string{"sessions", "messages", "state_meta"} {
 		if err := sh.readColumns(ctx, c, t); err != nil {
 			return nil, err
@@ -133,6 +137,19 @@ func readShape(ctx context.Context, c *conn) (*shape, error) {
 		}
 	}
 	return sh, err
+}
+
+// readMarks looks for the numbers that programs mark their databases with. A
+// session store has none.
+func (sh *shape) readMarks(ctx context.Context, c *conn) error {
+	for _, pragma := range []string{"PRAGMA application_id", "PRAGMA user_version"} {
+		var n int64
+		if err := c.queryRow(ctx, []any{&n}, pragma); err != nil {
+			return err
+		}
+		sh.claimed = sh.claimed || n != 0
+	}
+	return nil
 }
 
 func (sh *shape) readColumns(ctx context.Context, c *conn, table string) error {
@@ -184,7 +201,7 @@ func (sh *shape) blank() bool { return len(sh.objects) == 0 }
 // ours says whether this is a session store, if perhaps an unfinished one.
 func (sh *shape) ours() bool {
 	if sh.blank() {
-		return true
+		return !sh.claimed
 	}
 	found := 0
 	for table, columns := range essential {

@@ -47,6 +47,7 @@ type store struct {
 	wantActivity    bool
 	sinceCheckpoint int
 
+	madeLog bool // there was no log before this reader
 	closing sync.Once
 }
 
@@ -80,7 +81,7 @@ func openStore(ctx context.Context, path string, o Options, set settings) (_ *st
 	s.writer = newWriter(s.serve)
 	if err := s.open(ctx, o.ReadOnly); err != nil {
 		_ = s.Close()
-		return nil, err
+		return nil, s.explain(err)
 	}
 	return s, nil
 }
@@ -127,6 +128,11 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 		a.mode = "rwc"
 	}
 	s.queue = openQueue(s.real + "-queue")
+	defer func() {
+		if err != nil && !exists(s.path) { // nothing could be made: nothing is left
+			s.queue.discard()
+		}
+	}()
 	if sh == nil && s.queue.usable() {
 		a.modeOf = s.queue.file.Name() // 0600 from the first moment, whatever the umask
 	}
@@ -198,19 +204,16 @@ func (s *store) cannotWrite(ctx context.Context, err error) error {
 // openReadOnly opens for reading; refusal is what a write gets.
 func (s *store) openReadOnly(ctx context.Context, refusal error) error {
 	s.refusal = refusal
+	s.madeLog = !exists(s.real + "-wal")
 	a := access{mode: "ro", vfs: s.vfs, busy: s.busy}
 	var c *conn
 	err := s.retry(ctx, func() (err error) {
-		if c, err = openConn(ctx, s.path, a); err == nil {
-			s.shape, err = readShape(ctx, c)
-		}
-		if cantOpen(err) && !a.immutable && !s.unsettled() {
+		c, s.shape, err = look(ctx, s.path, a)
+		if (cantOpen(err) || errors.Is(err, sessiondb.ErrFull)) && !a.immutable && !s.unsettled() {
 			// A log can't be kept beside the file, and there is none: nobody
 			// writes, so nothing needs to be locked.
 			a.immutable = true
-			if c, err = openConn(ctx, s.path, a); err == nil {
-				s.shape, err = readShape(ctx, c)
-			}
+			c, s.shape, err = look(ctx, s.path, a)
 		}
 		return err
 	})
@@ -287,6 +290,7 @@ func (s *store) Close() (err error) {
 		if s.readers != nil {
 			err = s.readers.close()
 		}
+		s.tidy()
 		if s.w != nil {
 			if s.refusal == nil {
 				s.checkpoint()

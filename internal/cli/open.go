@@ -48,7 +48,7 @@ func (a *app) existing() (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", failf(errNoStore, "there is no store at %s", path)
 	case err != nil:
-		return "", failf(errors.Join(err, fs.ErrNotExist), "there can be no store at %s: %v", path, cause(err))
+		return "", failf(errors.Join(err, fs.ErrNotExist), "can't look for a store at %s: %v", path, cause(err))
 	case info.IsDir():
 		return "", failf(sessiondb.ErrNotStore, "%s is a folder, not a session store", path)
 	}
@@ -101,10 +101,12 @@ func (a *app) migrating(ctx context.Context, path string, fn func(*sessiondb.DB)
 	if err != nil && !errors.Is(err, sessiondb.ErrReadOnly) { // what only a writer can open, a writer opens
 		return err
 	}
-	if before > 0 && before < sqlite.SchemaVersion {
-		a.note("migrating %s from schema version %d to %d", path, before, sqlite.SchemaVersion)
-	}
-	return a.with(ctx, path, false, fn)
+	return a.with(ctx, path, false, func(db *sessiondb.DB) error {
+		if now := db.Info().SchemaVersion; before > 0 && before < now {
+			a.note("migrated %s from schema version %d to %d", path, before, now)
+		}
+		return fn(db)
+	})
 }
 
 func (a *app) with(ctx context.Context, path string, readOnly bool, fn func(*sessiondb.DB) error) (err error) {
