@@ -59,22 +59,29 @@ func (db *DB) Conversation(ctx context.Context, sessionID string, ancestors bool
 // on, so those two stand in the order in which they spoke.
 func chainMessages(ctx context.Context, q engine.Queryer, id string, withParents bool) ([]Message, error) {
 	ms, err := queryMessages(ctx, q, sessionMessagesSQL, id)
+	parts := [][]Message{ms} // from the last to the first
 	for seen := map[string]bool{id: true}; withParents && err == nil; seen[id] = true {
-		parent, kind, err := parentOf(ctx, q, id)
-		if err != nil || parent == "" || seen[parent] {
-			return ms, err
+		var kind Kind
+		if id, kind, err = parentOf(ctx, q, id); err != nil || id == "" || seen[id] {
+			break
 		}
-		before, err := queryMessages(ctx, q, sessionMessagesSQL, parent)
-		if err != nil {
-			return nil, err
+		if ms, err = queryMessages(ctx, q, sessionMessagesSQL, id); err != nil {
+			break
 		}
-		ms = append(before, ms...)
+		parts = append(parts, ms)
 		if kind == Delegate {
+			ms = joinBackwards(parts)
 			slices.SortStableFunc(ms, func(a, b Message) int { return cmp.Compare(a.ID, b.ID) })
+			parts = [][]Message{ms}
 		}
-		id = parent
 	}
-	return ms, err
+	return joinBackwards(parts), err
+}
+
+// joinBackwards joins parts, the last one first.
+func joinBackwards(parts [][]Message) []Message {
+	slices.Reverse(parts)
+	return slices.Concat(parts...)
 }
 
 func chatForm(m *Message) ConversationMessage {

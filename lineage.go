@@ -64,11 +64,11 @@ func parentOf(ctx context.Context, q engine.Queryer, id string) (parent string, 
 	return parent, kind, err
 }
 
-// climb goes up from a session while the edge is one that follow accepts, and
-// returns the ids passed, the session first, and the kind of the last. It ends
+// climb goes up from a session while follow accepts the parent and the edge to
+// it, and returns the ids passed, the session first, and the kind of the last. It ends
 // in a cycle too: then the smallest id of the cycle is the last, so that every
 // member finds the same.
-func climb(ctx context.Context, q engine.Queryer, id string, follow func(Kind) bool) (path []string, top Kind, err error) {
+func climb(ctx context.Context, q engine.Queryer, id string, follow func(parent string, k Kind) bool) (path []string, top Kind, err error) {
 	seen := map[string]int{}
 	for {
 		if at, ok := seen[id]; ok {
@@ -77,7 +77,7 @@ func climb(ctx context.Context, q engine.Queryer, id string, follow func(Kind) b
 		seen[id] = len(path)
 		path = append(path, id)
 		parent, kind, err := parentOf(ctx, q, id)
-		if err != nil || parent == "" || !follow(kind) {
+		if err != nil || parent == "" || !follow(parent, kind) {
 			return path, kind, err
 		}
 		id = parent
@@ -94,9 +94,9 @@ func smallest(ids []string) string {
 	return least
 }
 
-func isContinuation(k Kind) bool { return k == Continuation }
+func isContinuation(_ string, k Kind) bool { return k == Continuation }
 
-func anyKind(Kind) bool { return true }
+func anyKind(string, Kind) bool { return true }
 
 // chainRoot returns the first session of the compression chain that a session
 // belongs to, and how that one came from its own parent.

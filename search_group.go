@@ -159,13 +159,30 @@ func (g *grouper) firstHits(enough int) (firsts []engine.Hit, more bool, notices
 	return firsts, more, found.Notices, err
 }
 
+// root returns the first session of a chain. What was passed on the way is
+// remembered, so that a long chain is climbed once, not once for every session
+// of it that matches.
 func (g *grouper) root(session string) (string, error) {
 	if root, ok := g.roots[session]; ok {
 		return root, nil
 	}
-	root, _, err := chainRoot(g.ctx, g.q, session)
-	g.roots[session] = root
-	return root, err
+	root := ""
+	path, _, err := climb(g.ctx, g.q, session, func(parent string, k Kind) bool {
+		if k == Continuation {
+			root = g.roots[parent]
+		}
+		return k == Continuation && root == ""
+	})
+	if err != nil {
+		return "", err
+	}
+	if root == "" {
+		root = path[len(path)-1]
+	}
+	for _, id := range path {
+		g.roots[id] = root
+	}
+	return root, nil
 }
 
 // conversations describes the conversation of each of the best hits.
