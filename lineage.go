@@ -22,13 +22,15 @@ const (
 // The edges of a lineage, for a child c and its parent p. A clock may be set
 // back between the end of the parent and the start of the child: a few seconds
 // are allowed, and beyond that the ids of the messages, which never go back,
-// tell that the child went on where the parent stopped.
+// tell that the child went on where the parent stopped, although it seems to
+// have started before. A delegate that outlives a silent parent does not.
 const (
 	notDelegateSQL = `c.source NOT IN ('subagent', 'tool', 'delegate')`
 
 	startedAfterSQL = `(p.ended_at IS NULL OR c.started_at >= p.ended_at - 5)`
 
-	goesOnSQL = `(c.source = p.source AND (SELECT MIN(id) FROM messages WHERE session_id = c.id)
+	goesOnSQL = `(c.source = p.source AND c.started_at < (SELECT MAX(timestamp) FROM messages WHERE session_id = p.id)
+  AND (SELECT MIN(id) FROM messages WHERE session_id = c.id)
   > (SELECT MAX(id) FROM messages WHERE session_id = p.id))`
 
 	continuationSQL = `(p.end_reason = 'compression' AND ` + notDelegateSQL + ` AND (` + startedAfterSQL + ` OR ` + goesOnSQL + `))`

@@ -79,6 +79,19 @@ func testLineage(t *testing.T, h *harness) {
 			}
 		}
 	})
+	t.Run("a delegate of a silent parent is no tip", func(t *testing.T) {
+		db, c := h.store(t)
+		h.sessions(t, db, "a")
+		h.say(t, db, c, "a")
+		c.add(time.Minute)
+		h.child(t, db, "a", "helper", "cli")
+		h.say(t, db, c, "helper")
+		c.add(time.Minute)
+		noError(t, db.EndSession(t.Context(), "a", "compression"))
+		if got := tip(t, db, "a"); got != "a" {
+			t.Errorf("tip %s", got)
+		}
+	})
 	t.Run("a delegate started before the end is no tip", func(t *testing.T) {
 		db, c := h.store(t)
 		h.sessions(t, db, "a")
