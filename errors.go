@@ -15,7 +15,8 @@ var (
 	// ErrSchemaNewer means that a newer program owns the schema: the store can
 	// be read, not written.
 	ErrSchemaNewer = errors.New("schema is newer than this program")
-	// ErrCorrupt means that pages of the database are damaged.
+	// ErrCorrupt means that pages of the database are damaged. A store that met
+	// them in a write refuses further ones until it is opened again.
 	ErrCorrupt = errors.New("database is damaged")
 )
 

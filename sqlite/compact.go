@@ -16,8 +16,8 @@ const smallStore = 100_000
 // free pages back and empties the log. It needs about as much free space as
 // the store takes.
 func (s *store) Compact(ctx context.Context) error {
-	if s.refusal != nil {
-		return s.refusal
+	if err := s.refused(); err != nil {
+		return err
 	}
 	return s.writer.alone(ctx, func() error {
 		release, err := s.queue.acquire(ctx)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/engine"
 	"github.com/sessiondb-go/sessiondb/internal/fixture"
 )
 
@@ -330,5 +331,32 @@ func TestDamagedPages(t *testing.T) {
 	d := db(open(t, fixture.Copy(t, "v11-badpage-messages.db"), Options{}))
 	if _, err := d.Sessions(t.Context(), sessiondb.ListFilter{Limit: -1}); !errors.Is(err, sessiondb.ErrCorrupt) {
 		t.Errorf("bad page: %v", err)
+	}
+}
+
+// Nothing more is written once a write met damage, also where it would succeed.
+func TestDamageStopsWriting(t *testing.T) {
+	s := fresh(t)
+	damaged := errors.New("a page")
+	err := s.Write(t.Context(), func(engine.Execer) error { return named(sessiondb.ErrCorrupt, damaged) })
+	if !errors.Is(err, damaged) {
+		t.Errorf("first write: %v", err)
+	}
+	for what, err := range map[string]error{
+		"write":   s.Write(t.Context(), put(t.Context(), "a")),
+		"compact": s.Compact(t.Context()),
+	} {
+		if !errors.Is(err, sessiondb.ErrCorrupt) || !errors.Is(err, damaged) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := s.Read(t.Context(), func(engine.Queryer) error { return nil }); err != nil {
+		t.Errorf("read: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := open(t, s.path, Options{}).Write(t.Context(), put(t.Context(), "a")); err != nil {
+		t.Errorf("opened again: %v", err)
 	}
 }

@@ -36,8 +36,9 @@ type store struct {
 	ident   *identity // the files that are open
 
 	shape    *shape
-	views    []string // what every reader creates, for files of other schemas
-	refusal  error    // what Write returns, nil when it may write
+	views    []string              // what every reader creates, for files of other schemas
+	refusal  error                 // what Write returns, nil when it may write
+	damage   atomic.Pointer[error] // what a write found that met damaged pages
 	activity atomic.Bool
 	chars    atomic.Pointer[knownChars]
 

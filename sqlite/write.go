@@ -3,7 +3,9 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
@@ -15,10 +17,26 @@ const checkpointEvery = 50
 
 // Write implements [engine.Engine].
 func (s *store) Write(ctx context.Context, fn func(engine.Execer) error) error {
+	if err := s.refused(); err != nil {
+		return err
+	}
+	err := s.locate(s.writer.do(ctx, fn))
+	if errors.Is(err, sessiondb.ErrCorrupt) {
+		s.damage.CompareAndSwap(nil, &err)
+	}
+	return err
+}
+
+// refused is the reason why nothing may be written, nil when it may. Once a
+// write met damaged pages, each further one could make it worse.
+func (s *store) refused() error {
 	if s.refusal != nil {
 		return s.refusal
 	}
-	return s.writer.do(ctx, fn)
+	if cause := s.damage.Load(); cause != nil {
+		return fmt.Errorf("writing stopped when damage was found: %w", *cause)
+	}
+	return nil
 }
 
 // batch is the jobs of one transaction. The first is the leader's.
