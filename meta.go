@@ -13,7 +13,7 @@ func (db *DB) Meta(ctx context.Context, key string) (value string, ok bool, err 
 	defer wrap(&err, "meta %q", key)
 	var v *string
 	err = db.read(ctx, func(q engine.Queryer) error {
-		return q.QueryRow(ctx, `SELECT value FROM state_meta WHERE key = ?`, key).Scan(&v)
+		return q.QueryRow(ctx, `SELECT value FROM state_meta WHERE key = ?`, validText(key)).Scan(&v)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", false, nil

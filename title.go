@@ -142,7 +142,7 @@ func (db *DB) SessionByTitle(ctx context.Context, title string) (s Session, err 
 	defer wrap(&err, "session titled %q", title)
 	err = db.read(ctx, func(q engine.Queryer) error {
 		err := q.QueryRow(ctx, `SELECT `+selectColumns("s", sessionColumns)+` FROM sessions s
- WHERE s.title = ? ORDER BY s.started_at DESC, s.id DESC LIMIT 1`, title).Scan(s.scanTargets()...)
+ WHERE s.title = ? ORDER BY s.started_at DESC, s.id DESC LIMIT 1`, validText(title)).Scan(s.scanTargets()...)
 		if errors.Is(err, sql.ErrNoRows) {
 			err = ErrNotFound
 		}
@@ -158,6 +158,7 @@ func (db *DB) ResolveTitle(ctx context.Context, title string) (id string, err er
 	if title == "" {
 		return "", ErrNotFound
 	}
+	title = validText(title)
 	err = db.read(ctx, func(q engine.Queryer) error {
 		numbered, err := numberedTitles(ctx, q, title)
 		if err != nil {

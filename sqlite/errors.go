@@ -65,6 +65,21 @@ func mapError(ctx context.Context, err error) error {
 	return err
 }
 
+// locate adds the file to an error that is about it, which SQLite does not.
+func (s *store) locate(err error) error {
+	var what string
+	switch primaryCode(err) {
+	case lib.SQLITE_READONLY:
+		what = ", or its -wal, its -shm or its directory, may not be written by this user"
+	case lib.SQLITE_CANTOPEN:
+		what = ", or its -wal or its -shm, can't be opened"
+	case lib.SQLITE_IOERR, lib.SQLITE_FULL, lib.SQLITE_CORRUPT:
+	default:
+		return err
+	}
+	return fmt.Errorf("%w: %s%s", err, s.path, what)
+}
+
 func named(name, err error) error {
 	if errors.Is(err, name) {
 		return err

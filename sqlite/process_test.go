@@ -377,8 +377,12 @@ func deniedRole(ctx context.Context, path string, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := d.CreateSession(ctx, sessiondb.NewSession{Source: "cli"}); !errors.Is(err, sessiondb.ErrReadOnly) {
+	_, err = d.CreateSession(ctx, sessiondb.NewSession{Source: "cli"})
+	if !errors.Is(err, sessiondb.ErrReadOnly) {
 		return fmt.Errorf("write: %v", err)
+	}
+	if args[0] == "rw" && !strings.Contains(err.Error(), path) {
+		return fmt.Errorf("write: the file is not named: %w", err)
 	}
 	fmt.Println(len(list), d.Info().ReadOnly)
 	return d.Close()

@@ -8,6 +8,7 @@ import (
 
 // Read implements [engine.Engine].
 func (s *store) Read(ctx context.Context, fn func(engine.Queryer) error) (err error) {
+	defer func() { err = s.locate(err) }()
 	c, err := s.readers.take(ctx)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sessiondb-go/sessiondb"
@@ -72,6 +73,23 @@ func TestReplacedBesideItsLog(t *testing.T) {
 	got := scalar[string](t, raw(t, s.path), "SELECT group_concat(key, ' ' ORDER BY key) FROM (SELECT key FROM state_meta UNION SELECT id FROM sessions)")
 	if got != "a b c" {
 		t.Errorf("stored %q", got)
+	}
+}
+
+// Where the files beside the database can't be used, an error says so.
+func TestErrorsNameTheFile(t *testing.T) {
+	s := fresh(t)
+	path := s.path
+	if err := errors.Join(s.Close(), os.Mkdir(path+"-shm", 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open(t.Context(), path, Options{})
+	if err == nil {
+		err = d.SetMeta(t.Context(), "k", "v")
+		_ = d.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v", err)
 	}
 }
 

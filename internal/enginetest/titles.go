@@ -28,6 +28,21 @@ func testTitles(t *testing.T, h *harness) {
 			t.Errorf("long title: %v", err)
 		}
 	})
+	t.Run("what is found is what was stored", func(t *testing.T) {
+		db, _ := h.store(t)
+		h.sessions(t, db, "a")
+		noError(t, db.SetTitle(t.Context(), "a", "caf\xe9"))
+		if s := must[sessiondb.Session](t)(db.SessionByTitle(t.Context(), "caf\xe9")); s.ID != "a" {
+			t.Errorf("session %s", s.ID)
+		}
+		if id := must[string](t)(db.ResolveTitle(t.Context(), "caf\xe9")); id != "a" {
+			t.Errorf("session %s", id)
+		}
+		noError(t, db.SetMeta(t.Context(), "k\xff", "v"))
+		if v, ok, err := db.Meta(t.Context(), "k\xff"); v != "v" || !ok || err != nil {
+			t.Errorf("meta %q, %v, %v", v, ok, err)
+		}
+	})
 	t.Run("a title moves along a compression chain", func(t *testing.T) {
 		db, c := h.store(t)
 		h.chain(t, db, c, "a", "b", "c")
