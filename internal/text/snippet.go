@@ -116,18 +116,25 @@ func fineTokens(s string, words []Token, spans [][]Span) []Token {
 		}
 		out = append(out, Token{Start: start, End: w.End})
 	}
-	// A span without a letter, such as an emoji, is a token too.
-	for _, t := range extra {
-		i, ok := slices.BinarySearchFunc(out, t.Start, func(o Token, pos int) int { return o.Start - pos })
-		if !ok {
-			end := t.End
-			if i < len(out) {
-				end = min(end, out[i].Start)
-			}
-			out = slices.Insert(out, i, Token{Start: t.Start, End: end})
+	return withTokens(out, extra)
+}
+
+// withTokens adds the spans that begin where no token does: a span without a
+// letter, such as an emoji, is a token too. It ends where the next one begins.
+func withTokens(tokens, spans []Token) []Token {
+	words := len(tokens)
+	for _, t := range spans {
+		if _, ok := slices.BinarySearchFunc(tokens[:words], t.Start, func(o Token, pos int) int { return o.Start - pos }); !ok {
+			tokens = append(tokens, Token{Start: t.Start, End: t.End})
 		}
 	}
-	return out
+	byStart := func(a, b Token) int { return a.Start - b.Start }
+	slices.SortStableFunc(tokens, byStart)
+	tokens = slices.CompactFunc(tokens, func(a, b Token) bool { return a.Start == b.Start })
+	for i := range tokens[:max(len(tokens)-1, 0)] {
+		tokens[i].End = min(tokens[i].End, tokens[i+1].Start)
+	}
+	return tokens
 }
 
 // findSentences finds the tokens that stand at the beginning, or after a full
@@ -148,11 +155,12 @@ func (d *document) findSentences() {
 // score rates the tokens from a place on, and tells where the snippet should
 // begin to have its matches in the middle.
 func (d *document) score(from int) (score, begin int) {
-	seen := map[int]bool{}
+	seen := make(map[int]bool, 4)
 	first, last := -1, 0
-	for _, in := range d.instances {
-		if in.first < from || in.first >= from+snippetTokens {
-			continue
+	at, _ := slices.BinarySearchFunc(d.instances, from, func(in instance, token int) int { return in.first - token })
+	for _, in := range d.instances[at:] {
+		if in.first >= from+snippetTokens {
+			break
 		}
 		if seen[in.pattern] {
 			score++
