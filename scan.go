@@ -76,18 +76,32 @@ func (c intColumn) Scan(src any) error {
 	case int64:
 		*c.dst = v
 	case float64:
-		*c.dst = int64(v)
+		*c.dst = saturated(v)
 		c.odd.keep(c.name, v)
 	case string:
 		n, err := strconv.ParseFloat(v, 64)
 		if err == nil {
-			*c.dst = int64(n)
+			*c.dst = saturated(n)
 		}
 		c.odd.keep(c.name, v)
 	default:
 		c.odd.keep(c.name, v)
 	}
 	return nil
+}
+
+// saturated is the integer next to f. A total that outgrew its column is stored
+// as a float: it must not read as less than nothing.
+func saturated(f float64) int64 {
+	switch {
+	case math.IsNaN(f):
+		return 0
+	case f >= math.MaxInt64:
+		return math.MaxInt64
+	case f <= math.MinInt64:
+		return math.MinInt64
+	}
+	return int64(f)
 }
 
 type nullIntColumn struct {

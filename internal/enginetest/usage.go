@@ -16,6 +16,7 @@ import (
 
 func testUsage(t *testing.T, h *harness) {
 	t.Run("running totals and differences agree", func(t *testing.T) { usageTotals(t, h) })
+	t.Run("totals do not turn over", func(t *testing.T) { usageHuge(t, h) })
 	t.Run("what is absent stays", func(t *testing.T) { usageAbsent(t, h) })
 	t.Run("an unknown session is made", func(t *testing.T) { usageFirst(t, h) })
 	t.Run("costs that are no number", func(t *testing.T) { usageInvalid(t, h) })
@@ -51,6 +52,16 @@ func usageTotals(t *testing.T, h *harness) {
 		if s.Usage != want || s.APICallCount != 5000 || *s.Billing.EstimatedCostUSD != 1250 || *s.Billing.ActualCostUSD != 625 {
 			t.Errorf("%s: %+v, %d calls, %v and %v", id, s.Usage, s.APICallCount, *s.Billing.EstimatedCostUSD, *s.Billing.ActualCostUSD)
 		}
+	}
+}
+
+func usageHuge(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	for range 2 {
+		noError(t, db.UpdateUsage(t.Context(), "a", sessiondb.UsageUpdate{Tokens: sessiondb.Tokens{Input: math.MaxInt64}}))
+	}
+	if s := must[sessiondb.Session](t)(db.Session(t.Context(), "a")); s.Usage.Input != math.MaxInt64 {
+		t.Errorf("%d tokens", s.Usage.Input)
 	}
 }
 
