@@ -91,18 +91,24 @@ func (a *app) search(ctx context.Context, db *sessiondb.DB, r searchRequest) err
 		return err
 	}
 	a.tellReading(found.SearchReading, len(found.Hits))
+	return printFound(a, found.Hits, a.hitTable, a.hit)
+}
+
+// printFound prints what a search found: as JSON, as a table to a pipe, or one
+// after the other for a reader.
+func printFound[T any](a *app, found []T, table func([]T) error, one func(io.Writer, T)) error {
 	if a.json {
-		return printJSON(a, found.Hits...)
+		return printJSON(a, found...)
 	}
 	if !a.OutTTY {
-		return a.hitTable(found.Hits)
+		return table(found)
 	}
 	w := bufio.NewWriter(a.Out)
-	for i, h := range found.Hits {
+	for i, f := range found {
 		if i > 0 {
 			_, _ = fmt.Fprintln(w)
 		}
-		a.hit(w, h)
+		one(w, f)
 	}
 	return w.Flush()
 }

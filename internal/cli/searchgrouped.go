@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -17,20 +16,7 @@ func (a *app) searchGrouped(ctx context.Context, db *sessiondb.DB, q sessiondb.S
 		return err
 	}
 	a.tellReading(found.SearchReading, len(found.Conversations))
-	if a.json {
-		return printJSON(a, found.Conversations...)
-	}
-	if !a.OutTTY {
-		return a.conversationTable(found.Conversations)
-	}
-	w := bufio.NewWriter(a.Out)
-	for i, c := range found.Conversations {
-		if i > 0 {
-			_, _ = fmt.Fprintln(w)
-		}
-		a.conversation(w, c)
-	}
-	return w.Flush()
+	return printFound(a, found.Conversations, a.conversationTable, a.conversation)
 }
 
 func (a *app) conversationTable(cs []sessiondb.ConversationHit) error {

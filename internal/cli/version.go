@@ -39,7 +39,7 @@ func (a *app) versionCommand() *cobra.Command {
 }
 
 func buildVersion() versionInfo {
-	v := versionInfo{Version: "(devel)", SQLite: sqlite.LibraryVersion, Go: runtime.Version(), Schema: sqlite.SchemaVersion}
+	v := versionInfo{Version: "(devel)", SQLite: sqlite.EngineVersion, Go: runtime.Version(), Schema: sqlite.SchemaVersion}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
