@@ -50,10 +50,7 @@ type Engine interface {
 	Write(ctx context.Context, fn func(Execer) error) error
 	// Match finds messages within the snapshot q, which Read handed out.
 	Match(ctx context.Context, q Queryer, m Match) (Matches, error)
-	// Compact merges index segments and gives free pages back.
-	Compact(ctx context.Context) error
-	// Check reports damage without changing anything.
-	Check(ctx context.Context) ([]Finding, error)
+	Maintenance
 	// Info tells the few facts about this database that the SQL depends on.
 	Info() Info
 	Close() error
@@ -122,11 +119,4 @@ type Matches struct {
 	Counts map[string]int64
 	// Notices tell what an index could not do.
 	Notices []string
-}
-
-// Finding is one thing Check noticed.
-type Finding struct {
-	Severity string // "error" or "warning"
-	What     string
-	Fix      string // the command that mends it, may be empty
 }

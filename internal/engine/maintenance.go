@@ -1,0 +1,18 @@
+package engine
+
+import "context"
+
+// Maintenance is what keeps a database small and sound.
+type Maintenance interface {
+	// Compact merges index segments and gives free pages back.
+	Compact(ctx context.Context) error
+	// Check reports damage without changing anything.
+	Check(ctx context.Context) ([]Finding, error)
+}
+
+// Finding is one thing Check noticed.
+type Finding struct {
+	Severity string // "error" or "warning"
+	What     string
+	Fix      string // the command that mends it, may be empty
+}
