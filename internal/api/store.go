@@ -14,6 +14,9 @@ var storeMethods = []*Method{
 		}),
 	method(ReadsStore, "check", "Looks for damage, and changes nothing.", "a list of severity (error or warning), what and fix; empty for a sound store",
 		func(ctx context.Context, db *sessiondb.DB, _ none) (any, error) { return list(db.Check(ctx)) }),
+	method(ReadsStore, "space", "Measures what takes how much room; looks at every page.",
+		"file_bytes, wal_bytes, free_bytes, text_bytes, content_bytes, tool_bytes, reasoning_bytes, ratio, and parts: a list of kind, name and bytes",
+		func(ctx context.Context, db *sessiondb.DB, _ none) (any, error) { return result(db.Space(ctx)) }),
 	method(Nothing, "info", "Describes the open store.", "read_only, schema_version", info),
 }
 

@@ -40,6 +40,7 @@ func TestDocumentedKeys(t *testing.T) {
 		{"usage --json", []string{"usage", "--json"}},
 		{"usage --by top --json", []string{"usage", "--by", "top", "--json"}},
 		{"stats --json", []string{"stats", "--json"}},
+		{"space of stats --json", []string{"stats", "--space", "--json"}},
 		{"version --json", []string{"version", "--json"}},
 		{"export", []string{"export", "refactor auth"}},
 		{"delete --json and prune --json", []string{"delete", "refactor auth", "--dry-run", "--json"}},
@@ -56,7 +57,11 @@ func TestDocumentedKeys(t *testing.T) {
 		if !slices.Contains(args, "--db") {
 			args = append(args, "--db", store)
 		}
-		checkKeys(t, c.section, keys, run(t, args...))
+		out := run(t, args...)
+		if name, _, ok := strings.Cut(c.section, " of "); ok {
+			out = member(t, name, out)
+		}
+		checkKeys(t, c.section, keys, out)
 	}
 	for name := range sections {
 		if !compared[name] && name != "session" && name != "message" {
@@ -91,6 +96,16 @@ func checkKeys(t *testing.T, section string, keys map[string]bool, out []byte) {
 	if lines == 0 {
 		t.Errorf("%s printed nothing", section)
 	}
+}
+
+// member is the value of a key of a line.
+func member(t *testing.T, key string, line []byte) []byte {
+	t.Helper()
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(line, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all[key]
 }
 
 var keyRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([^|]*) \\|")

@@ -20,6 +20,8 @@ type storeStats struct {
 	FileBytes     int64         `json:"file_bytes"`
 	WALBytes      int64         `json:"wal_bytes"`
 	Sources       []sourceStats `json:"sources"`
+
+	Space *sessiondb.Space `json:"space,omitempty"` // with --space
 }
 
 type sourceStats struct {
@@ -28,14 +30,20 @@ type sourceStats struct {
 }
 
 func (a *app) statsCommand() *cobra.Command {
-	return a.reading(&cobra.Command{
+	var space bool
+	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count what is in the store and what it takes on the disk",
-		Args:  cobra.NoArgs,
+		Long: `Count what is in the store and what it takes on the disk.
+
+With --space it also tells what takes how much room: messages, the full-text
+indexes (their copy of the text, and what they find by), ordinary indexes, free
+pages. For that it looks at every page; a gigabyte takes some seconds.`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			return a.read(ctx, func(db *sessiondb.DB) error {
-				s, err := a.stats(ctx, db)
+				s, err := a.stats(ctx, db, space)
 				if err != nil {
 					return err
 				}
@@ -45,10 +53,12 @@ func (a *app) statsCommand() *cobra.Command {
 				return a.statsTable(s)
 			})
 		},
-	})
+	}
+	cmd.Flags().BoolVar(&space, "space", false, "tell what takes how much room")
+	return a.reading(cmd)
 }
 
-func (a *app) stats(ctx context.Context, db *sessiondb.DB) (s storeStats, err error) {
+func (a *app) stats(ctx context.Context, db *sessiondb.DB, space bool) (s storeStats, err error) {
 	if s.Path, err = a.storePath(); err != nil {
 		return s, err
 	}
@@ -64,7 +74,17 @@ func (a *app) stats(ctx context.Context, db *sessiondb.DB) (s storeStats, err er
 	for _, r := range rows {
 		s.Sources = append(s.Sources, sourceStats{r.Key, r.Sessions})
 	}
+	if err == nil && space {
+		s.Space, err = a.space(ctx, db)
+	}
 	return s, err
+}
+
+// space measures the store, which takes a while.
+func (a *app) space(ctx context.Context, db *sessiondb.DB) (*sessiondb.Space, error) {
+	defer a.working("looking at every page")()
+	s, err := db.Space(ctx)
+	return &s, err
 }
 
 func size(path string) int64 {
@@ -99,7 +119,10 @@ func (a *app) statsTable(s storeStats) error {
 			return err
 		}
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil || s.Space == nil {
+		return err
+	}
+	return a.spaceTable(*s.Space)
 }
 
 func sizeCell(n int64) term.Cell { return term.Alternatives(term.Bytes(n), strconv.FormatInt(n, 10)) }

@@ -8,6 +8,8 @@ type Maintenance interface {
 	Compact(ctx context.Context) error
 	// Check reports damage without changing anything.
 	Check(ctx context.Context) ([]Finding, error)
+	// Space tells what takes how much room. It looks at every page.
+	Space(ctx context.Context) (Space, error)
 }
 
 // Finding is one thing Check noticed.
