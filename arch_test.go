@@ -26,6 +26,7 @@ var rooms = map[string][]string{
 	"internal/text":       {},
 	"internal/term":       {},
 	"internal/enginetest": {".", "internal/fixture"},
+	"internal/crashtest":  {}, // tests only
 	"internal/fixture":    {},
 	"internal/api":        {"."},
 	"internal/rpc":        {".", "internal/api"},
@@ -35,7 +36,7 @@ var rooms = map[string][]string{
 
 // guests are the third-party modules and the packages that may import them.
 var guests = map[string][]string{
-	"modernc.org/sqlite":                   {"sqlite"},
+	"modernc.org/sqlite":                   {"sqlite", "internal/crashtest"},
 	"golang.org/x/sys":                     {"sqlite", "internal/term"},
 	"github.com/spf13/cobra":               {"internal/cli"},
 	"github.com/spf13/pflag":               {"internal/cli"},

@@ -1,0 +1,6 @@
+//go:build !race
+
+package crashtest
+
+// few is how many rounds a run without flags makes.
+func few(n int) int { return n }
