@@ -1,8 +1,11 @@
 package sqlite
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/sessiondb-go/sessiondb"
 )
 
 // makeDir makes a directory, and those above it, for the user alone whatever
@@ -22,7 +25,53 @@ func makeDir(dir string) error {
 		}
 		return err
 	}
-	return os.Chmod(dir, 0o700)
+	return os.Chmod(dir, 0o700) // #nosec G302 -- a directory has to be entered
+}
+
+// ownFile makes or opens a file of ours beside the store, for the user alone
+// whatever the umask. It follows no symbolic link: whoever may write to the
+// directory does not choose where we write.
+func ownFile(path string) (_ *os.File, made bool, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, 0o600) // #nosec G304 -- beside the store that the caller named
+	if os.IsExist(err) {
+		f, err = os.OpenFile(path, os.O_RDWR|noFollow, 0) // #nosec G304 -- the same
+	} else {
+		made = err == nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		_ = f.Close()
+		return nil, false, fmt.Errorf("%s is no regular file", path)
+	}
+	return f, made, nil
+}
+
+// refuseLink keeps a new store from being made where a dangling symbolic link
+// points.
+func refuseLink(path string) error {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 && !exists(path) {
+		return fmt.Errorf("%w: %s is a symbolic link to a file that does not exist", sessiondb.ErrInvalid, path)
+	}
+	return nil
+}
+
+// private lets a new database be made for the user alone from its first moment,
+// whatever the umask: SQLite copies the mode of a file that has it. done ends
+// the need for that file.
+func (s *store) private(a *access) (done func(), err error) {
+	if s.queue.isNew {
+		a.modeOf = s.queue.file.Name()
+		return func() {}, nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(s.path), "."+filepath.Base(s.path)+".*.tmp") // mode 0600
+	if err != nil {
+		return nil, err
+	}
+	_ = f.Close()
+	a.modeOf = f.Name()
+	return func() { _ = os.Remove(f.Name()) }, nil
 }
 
 // tighten takes a store away from strangers: a file that anyone may read is an
@@ -34,7 +83,7 @@ func tighten(path, real string) {
 			return
 		}
 	}
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal", queueSuffix} {
 		info, err := os.Lstat(real + suffix)
 		if err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o007 != 0 {
 			_ = os.Chmod(real+suffix, 0o600)

@@ -301,7 +301,7 @@ func TestKilledMigrationLeavesTheOldFile(t *testing.T) {
 // A process that was stopped while it had its turn must not hold up others.
 func TestStoppedProcessHoldsNobodyUp(t *testing.T) {
 	s := fresh(t)
-	q := openQueue(s.path + "-queue")
+	q := openQueue(s.path + queueSuffix)
 	if !q.usable() {
 		t.Skip("no queue on this system")
 	}

@@ -39,6 +39,9 @@ type helper struct {
 	overdue bool // nobody should
 }
 
+// queueSuffix is what the file of the queue is named, after the store.
+const queueSuffix = "-queue"
+
 // The locks, as byte ranges of the file.
 const (
 	turnLock = iota
@@ -51,13 +54,9 @@ func openQueue(path string) *queue {
 	if !canQueue {
 		return &queue{}
 	}
-	isNew := !exists(path)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, isNew, err := ownFile(path)
 	if err != nil {
 		return &queue{}
-	}
-	if isNew {
-		_ = f.Chmod(0o600)
 	}
 	return &queue{file: f, isNew: isNew, patience: queueWait}
 }

@@ -29,7 +29,8 @@ func (s *store) retry(ctx context.Context, op func() error) error {
 		if n == maxAttempts {
 			return &sessiondb.BusyError{Attempts: n, Waited: time.Since(start)}
 		}
-		if err := s.pause(ctx, minPause+rand.N(maxPause-minPause+1)); err != nil {
+		pause := minPause + rand.N(maxPause-minPause+1) // #nosec G404 -- keeps processes out of step, no secret
+		if err := s.pause(ctx, pause); err != nil {
 			return err
 		}
 	}

@@ -123,19 +123,26 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 	}()
 	a := access{mode: "rw", vfs: s.vfs, busy: s.busy}
 	if sh == nil {
+		if err := refuseLink(s.path); err != nil {
+			return err
+		}
 		if err := makeDir(filepath.Dir(s.path)); err != nil {
 			return err
 		}
 		a.mode = "rwc"
 	}
-	s.queue = openQueue(s.real + "-queue")
+	s.queue = openQueue(s.real + queueSuffix)
 	defer func() {
 		if err != nil && !exists(s.path) { // nothing could be made: nothing is left
 			s.queue.discard()
 		}
 	}()
-	if sh == nil && s.queue.usable() {
-		a.modeOf = s.queue.file.Name() // 0600 from the first moment, whatever the umask
+	if sh == nil {
+		done, err := s.private(&a)
+		if err != nil {
+			return err
+		}
+		defer done()
 	}
 	before, _ := os.Stat(s.path)
 	err = s.retry(ctx, func() (err error) {

@@ -91,15 +91,16 @@ func parseAge(s string) (time.Duration, bool) {
 		return 0, false
 	}
 	unit, ok := units[s[len(s)-1]]
-	n, err := strconv.ParseUint(s[:len(s)-1], 10, 64)
+	n, err := strconv.ParseUint(s[:len(s)-1], 10, 63)
 	if errors.Is(err, strconv.ErrRange) {
 		n, err = math.MaxInt64, nil
 	}
 	if !ok || err != nil {
 		return 0, false
 	}
-	if n > uint64(maxAge/unit) {
+	d := time.Duration(n) // #nosec G115 -- it was read as 63 bits
+	if d > maxAge/unit {
 		return maxAge, true
 	}
-	return time.Duration(n) * unit, true
+	return d * unit, true
 }

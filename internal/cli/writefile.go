@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/sessiondb-go/sessiondb"
 )
 
 // storeSuffixes name the files that belong to a store: itself and those that
@@ -15,7 +17,8 @@ var storeSuffixes = []string{"", "-wal", "-shm", "-journal", "-queue"}
 
 // writeFile writes a file that appears under its name when it is complete, and
 // of which nothing is left when write fails. What is no regular file (a pipe,
-// a device) is written to as it is. No file of the store is ever overwritten,
+// a device) is written to as it is. A symbolic link to a file is refused: where
+// others may write, they would choose what is overwritten. No file of the store is ever overwritten,
 // nor one made that a store would take for its own.
 func writeFile(path, store string, write func(io.Writer) error) (err error) {
 	target := resolved(path)
@@ -25,6 +28,8 @@ func writeFile(path, store string, write func(io.Writer) error) (err error) {
 		return fmt.Errorf("write %s: it is a folder", path)
 	case err == nil && !info.Mode().IsRegular():
 		return writeDirectly(target, write)
+	case isLink(path):
+		return failf(sessiondb.ErrInvalid, "write %s: it is a symbolic link; name the file itself, or - for the standard output", path)
 	case ofStore(target, info, resolved(store)):
 		return fmt.Errorf("write %s: it is the store itself, or belongs to it; choose another name", path)
 	}
@@ -52,6 +57,11 @@ func writeFile(path, store string, write func(io.Writer) error) (err error) {
 	}
 	syncFolder(filepath.Dir(target))
 	return nil
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 // resolved is a path without symbolic links, also of a file that isn't there
@@ -93,14 +103,14 @@ func cause(err error) error {
 
 // syncFolder makes a rename durable where folders can be synced.
 func syncFolder(dir string) {
-	if d, err := os.Open(dir); err == nil {
+	if d, err := os.Open(dir); err == nil { // #nosec G304 -- the folder that the user named
 		_ = d.Sync()
 		_ = d.Close()
 	}
 }
 
 func writeDirectly(path string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := os.OpenFile(path, os.O_WRONLY, 0) // #nosec G304 -- the file that the user named
 	if err != nil {
 		return err
 	}

@@ -17,12 +17,12 @@ func (q Query) print(w writer) string {
 		q.Root.write(&w, 0)
 	}
 	for _, f := range q.Filters {
-		if w.Len() > 0 {
-			w.WriteByte(' ')
+		if w.out.Len() > 0 {
+			w.out.WriteByte(' ')
 		}
-		w.WriteString(f.String())
+		w.out.WriteString(f.String())
 	}
-	return w.String()
+	return w.out.String()
 }
 
 // String is the filter as it is typed.
@@ -41,12 +41,12 @@ func (f Filter) String() string {
 func (t *Term) String() string {
 	var w writer
 	t.write(&w, 0)
-	return w.String()
+	return w.out.String()
 }
 
 // writer writes a query as it was read, or as it is typed.
 type writer struct {
-	strings.Builder
+	out   strings.Builder
 	typed bool
 }
 
@@ -60,24 +60,24 @@ func (t *Term) write(w *writer, _ int) {
 	text := strings.Join(strings.Fields(strings.Map(printable, t.Text)), " ")
 	switch {
 	case t.Fragment && w.typed && !strings.ContainsRune(text, ' '):
-		w.WriteString(text)
+		w.out.WriteString(text)
 		return
 	case t.Fragment && w.typed:
-		w.WriteString(`"` + text + `"`)
+		w.out.WriteString(`"` + text + `"`)
 		return
 	case t.Fragment && strings.ContainsRune(text, ' '):
-		w.WriteString(`*"` + text + `"*`)
+		w.out.WriteString(`*"` + text + `"*`)
 		return
 	case t.Fragment:
-		w.WriteString("*" + text + "*")
+		w.out.WriteString("*" + text + "*")
 		return
 	case strings.IndexFunc(text, func(r rune) bool { return !wordChar(r) }) >= 0 || operator(text) != tokTerm:
-		w.WriteString(`"` + text + `"`)
+		w.out.WriteString(`"` + text + `"`)
 	default:
-		w.WriteString(text)
+		w.out.WriteString(text)
 	}
 	if t.Prefix {
-		w.WriteByte('*')
+		w.out.WriteByte('*')
 	}
 }
 
@@ -90,23 +90,23 @@ func printable(r rune) rune {
 
 func (n *And) write(w *writer, parent int) {
 	if parent >= inAnd {
-		w.WriteByte('(')
-		defer w.WriteByte(')')
+		w.out.WriteByte('(')
+		defer w.out.WriteByte(')')
 	}
 	for i, k := range n.Nodes {
 		switch {
 		case i > 0 && w.typed:
-			w.WriteByte(' ')
+			w.out.WriteByte(' ')
 		case i > 0:
-			w.WriteString(" AND ")
+			w.out.WriteString(" AND ")
 		}
 		k.write(w, inAnd)
 	}
 	for _, k := range n.Not {
 		if w.typed {
-			w.WriteString(" NOT ")
+			w.out.WriteString(" NOT ")
 		} else {
-			w.WriteString(" AND NOT ")
+			w.out.WriteString(" AND NOT ")
 		}
 		k.write(w, inAnd)
 	}
@@ -114,12 +114,12 @@ func (n *And) write(w *writer, parent int) {
 
 func (n *Or) write(w *writer, parent int) {
 	if parent >= inOr {
-		w.WriteByte('(')
-		defer w.WriteByte(')')
+		w.out.WriteByte('(')
+		defer w.out.WriteByte(')')
 	}
 	for i, k := range n.Nodes {
 		if i > 0 {
-			w.WriteString(" OR ")
+			w.out.WriteString(" OR ")
 		}
 		k.write(w, inOr)
 	}
