@@ -105,17 +105,23 @@ func (db *DB) Search(ctx context.Context, s SearchQuery) (out SearchResult, err 
 
 // finder is one search being made.
 type finder struct {
-	ctx   context.Context
+	ctx   context.Context // never done: see newFinder
+	ended func() error    // says that the caller's context is done
 	q     engine.Queryer
-	match func(context.Context, engine.Queryer, engine.Match) (engine.Matches, error)
+	match func(engine.Match) (engine.Matches, error)
 	s     SearchQuery
 	query searchql.Query
 	where where
 }
 
+// newFinder makes the finder of a search. Matching ends as soon as ctx is done;
+// what reads the few rows of a page looks in between, since a statement that
+// watches a context costs more than such rows do.
 func (db *DB) newFinder(ctx context.Context, q engine.Queryer, s SearchQuery) *finder {
 	query := searchql.Parse(s.Text, searchql.Options{Now: db.now(), Substring: s.Substring})
-	return &finder{ctx: ctx, q: q, match: db.engine.Match, s: s, query: query, where: searchWhere(s, query.Filters)}
+	match := func(m engine.Match) (engine.Matches, error) { return db.engine.Match(ctx, q, m) }
+	return &finder{ctx: context.WithoutCancel(ctx), ended: ctx.Err, q: q, match: match,
+		s: s, query: query, where: searchWhere(s, query.Filters)}
 }
 
 // request is what the engine is asked for.
@@ -137,7 +143,7 @@ func (f *finder) search() (SearchResult, error) {
 	}
 	m := f.request()
 	m.Limit, m.Offset = page(f.s.Limit, f.s.Offset)
-	found, err := f.match(f.ctx, f.q, m)
+	found, err := f.match(m)
 	if err != nil {
 		return out, err
 	}
@@ -177,6 +183,6 @@ func (f *finder) count(query searchql.Query, w where) (map[string]int64, error) 
 	if query.Root == nil {
 		return nil, nil
 	}
-	found, err := f.match(f.ctx, f.q, engine.Match{Query: query, Where: w.sql(), Args: w.args, Count: true})
+	found, err := f.match(engine.Match{Query: query, Where: w.sql(), Args: w.args, Count: true})
 	return found.Counts, err
 }

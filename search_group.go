@@ -155,7 +155,7 @@ func (g *grouper) firstHits(enough int) (firsts []engine.Hit, more bool, notices
 		firsts = append(firsts, h)
 		return true
 	}
-	found, err := g.match(g.ctx, g.q, m)
+	found, err := g.match(m)
 	return firsts, more, found.Notices, err
 }
 
@@ -201,6 +201,9 @@ func (g *grouper) conversations(best []SearchHit) ([]ConversationHit, error) {
 		return nil, err
 	}
 	for i, hit := range best {
+		if err := g.ended(); err != nil {
+			return nil, err
+		}
 		c := &out[i]
 		c.Best, c.RootID = hit, g.roots[hit.SessionID]
 		c.TipID = c.RootID
@@ -277,7 +280,7 @@ func (g *grouper) countHits(list []ConversationHit, full bool) error {
 		n := min(maxBatch, len(sessions))
 		m := g.request()
 		m.Sessions, m.Count, m.Rough = sessions[:n], true, full
-		found, err := g.match(g.ctx, g.q, m)
+		found, err := g.match(m)
 		if err != nil {
 			return err
 		}

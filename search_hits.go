@@ -15,6 +15,9 @@ const maxBatch = 500
 func (f *finder) load(found []engine.Hit) ([]SearchHit, error) {
 	out := make([]SearchHit, 0, len(found))
 	for len(found) > 0 {
+		if err := f.ended(); err != nil {
+			return nil, err
+		}
 		n := min(maxBatch, len(found))
 		hits, err := f.loadBatch(found[:n])
 		if err != nil {

@@ -17,13 +17,14 @@ func (s *store) Match(ctx context.Context, q engine.Queryer, m engine.Match) (en
 	if m.Query.Root == nil {
 		return out, nil
 	}
-	ix, err := s.textIndexes(ctx, q)
+	quick := context.WithoutCancel(ctx)
+	ix, err := s.textIndexes(quick, q)
 	if err != nil {
 		return out, err
 	}
 	for {
 		var hits []engine.Hit
-		run := &matching{ctx: ctx, q: q, m: m, store: s, indexes: ix}
+		run := &matching{ctx: ctx, quick: quick, q: q, m: m, store: s, indexes: ix}
 		run.each = func(h engine.Hit) bool {
 			if m.Each != nil {
 				return m.Each(h)
@@ -45,6 +46,7 @@ func (s *store) Match(ctx context.Context, q engine.Queryer, m engine.Match) (en
 // matching is one search being run.
 type matching struct {
 	ctx       context.Context
+	quick     context.Context // never done: for what takes less time than to watch ctx
 	q         engine.Queryer
 	m         engine.Match
 	store     *store

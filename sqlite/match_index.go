@@ -30,9 +30,36 @@ type textIndexes struct {
 
 var externalContent = regexp.MustCompile(`[(,]\s*content\s*=`)
 
-// textIndexes looks at the indexes of the file. Newer and older programs
-// declared them in other ways.
+// schemaIndexes is what a schema says of the indexes, and the number of that
+// schema.
+type schemaIndexes struct {
+	cookie  int64
+	indexes textIndexes
+}
+
+// textIndexes tells which indexes a search of this snapshot may use. The schema
+// is read again when it has changed.
 func (s *store) textIndexes(ctx context.Context, q engine.Queryer) (*textIndexes, error) {
+	var cookie int64
+	if err := q.QueryRow(ctx, `PRAGMA schema_version`).Scan(&cookie); err != nil {
+		return nil, err
+	}
+	d := s.inSchema.Load()
+	if d == nil || d.cookie != cookie {
+		ix, err := s.readIndexes(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		d = &schemaIndexes{cookie, *ix}
+		s.inSchema.Store(d)
+	}
+	out := d.indexes
+	return &out, out.skipStale(ctx, q)
+}
+
+// readIndexes looks at the indexes of the file. Newer and older programs
+// declared them in other ways.
+func (s *store) readIndexes(ctx context.Context, q engine.Queryer) (*textIndexes, error) {
 	rows, err := q.Query(ctx, `SELECT name, sql FROM main.sqlite_master WHERE name IN (?, ?) AND type = 'table'`, wordIndex, gramIndex)
 	if err != nil {
 		return nil, err
@@ -57,10 +84,7 @@ func (s *store) textIndexes(ctx context.Context, q engine.Queryer) (*textIndexes
 		}
 	}
 	out.missing = out.words == nil || out.grams == nil && s.shape.version >= 10
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return out, out.skipStale(ctx, q)
+	return out, rows.Err()
 }
 
 // skipStale uses no index when messages were stored past them.

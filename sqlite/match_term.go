@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -118,18 +119,19 @@ const escapable = `(m.tool_calls IS NOT NULL OR m.content < char(1))`
 // since the backslash separates.
 func (c *compiler) escaped(t *searchql.Term) ([]source, error) {
 	var exprs []string
-	for _, variant := range []string{strings.ToLower(t.Text), strings.ToUpper(t.Text), t.Text} {
+	variants := []string{strings.ToLower(t.Text), strings.ToUpper(t.Text), t.Text}
+	slices.Sort(variants)
+	for _, variant := range slices.Compact(variants) {
 		run := longestEscaped(variant)
 		if len(run) == 0 {
 			return nil, nil
 		}
-		expr := `"` + strings.Join(run, " ") + `" *`
 		ok, err := c.hasWord(run[0], true)
 		if err != nil {
 			return nil, err
 		}
-		if ok && (len(exprs) == 0 || exprs[len(exprs)-1] != expr) {
-			exprs = append(exprs, expr)
+		if ok {
+			exprs = append(exprs, `"`+strings.Join(run, " ")+`" *`)
 		}
 	}
 	if len(exprs) == 0 {

@@ -1,8 +1,9 @@
 package sqlite
 
 import (
-	"database/sql"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -34,8 +35,9 @@ func (r *matching) ranked(p *matchPlan) error {
 	return r.rankedPage(p, -1, first)
 }
 
-// bestPage delivers the n best hits. Their messages are looked up one by one,
-// only as far as they are wanted: a damaged page costs the messages on it.
+// bestPage delivers the n best hits. Their messages are looked up only as far as
+// they are wanted, and one by one where a page is damaged: that costs no more
+// than the messages on it.
 func (r *matching) bestPage(p *matchPlan, n int) error {
 	var best []engine.Hit
 	rows, err := r.q.Query(r.ctx, bestSQL(p.index), p.expr, n, 0)
@@ -53,20 +55,64 @@ func (r *matching) bestPage(p *matchPlan, n int) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	for _, h := range best {
-		err := r.q.QueryRow(r.ctx, `SELECT m.session_id FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id = ?`, h.MessageID).
-			Scan(&h.SessionID)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-		case errors.Is(err, sessiondb.ErrCorrupt):
-			r.unreadable++
-		case err != nil:
+	for batch := range slices.Chunk(best, lookedUp) {
+		sessions, err := r.sessionsOf(batch)
+		damaged := errors.Is(err, sessiondb.ErrCorrupt)
+		if err != nil && !damaged {
 			return err
-		case !r.deliver(h):
-			return nil
+		}
+		for i, h := range batch {
+			if damaged {
+				if sessions, err = r.readableSession(batch[i : i+1]); err != nil {
+					return err
+				}
+			}
+			id, ok := sessions[h.MessageID]
+			if h.SessionID = id; ok && !r.deliver(h) {
+				return nil
+			}
 		}
 	}
 	return nil
+}
+
+// lookedUp is how many messages are looked up at once.
+const lookedUp = 20
+
+const sessionOfSQL = `SELECT m.id, m.session_id FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id IN `
+
+// sessionsOf returns the session of every hit whose message is there, by message.
+func (r *matching) sessionsOf(hits []engine.Hit) (map[int64]string, error) {
+	var ids [lookedUp]any // the rest stays NULL, so that the statement is always the same
+	for i, h := range hits {
+		ids[i] = h.MessageID
+	}
+	rows, err := r.q.Query(r.quick, sessionOfSQL+`(?`+strings.Repeat(`, ?`, lookedUp-1)+`)`, ids[:]...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	out := make(map[int64]string, len(hits))
+	for rows.Next() {
+		var id int64
+		var session string
+		if err := rows.Scan(&id, &session); err != nil {
+			return nil, err
+		}
+		out[id] = session
+	}
+	return out, rows.Err()
+}
+
+// readableSession is sessionsOf a hit, which counts as unreadable where it stands
+// on a damaged page.
+func (r *matching) readableSession(hit []engine.Hit) (map[int64]string, error) {
+	sessions, err := r.sessionsOf(hit)
+	if errors.Is(err, sessiondb.ErrCorrupt) {
+		r.unreadable++
+		return nil, nil
+	}
+	return sessions, err
 }
 
 // bestSQL is a query for the best hits of an index. With a second term in ORDER

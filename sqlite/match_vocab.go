@@ -26,7 +26,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS temp.` + gramTerms + ` USING fts5vocab(main, 
 // nextTerm returns the first token of a vocabulary from one on, before another;
 // empty when there is none.
 func (c *compiler) nextTerm(vocab, from, before string) (term string, err error) {
-	err = c.q.QueryRow(c.ctx, `SELECT term FROM temp.`+vocab+` WHERE term >= ? AND term < ? LIMIT 1`, from, before).Scan(&term)
+	err = c.q.QueryRow(c.quick, `SELECT term FROM temp.`+vocab+` WHERE term >= ? AND term < ? LIMIT 1`, from, before).Scan(&term)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
@@ -114,7 +114,7 @@ type knownChars struct {
 // charsKnown returns the characters that touch which any message holds.
 func (c *compiler) charsKnown() ([]rune, error) {
 	var last int64
-	if err := c.q.QueryRow(c.ctx, `SELECT COALESCE(MAX(id), 0) FROM messages`).Scan(&last); err != nil {
+	if err := c.q.QueryRow(c.quick, `SELECT COALESCE(MAX(id), 0) FROM messages`).Scan(&last); err != nil {
 		return nil, err
 	}
 	if k := c.store.chars.Load(); k != nil && k.upTo == last {

@@ -41,6 +41,7 @@ type store struct {
 	damage   atomic.Pointer[error] // what a write found that met damaged pages
 	activity atomic.Bool
 	chars    atomic.Pointer[knownChars]
+	inSchema atomic.Pointer[schemaIndexes]
 
 	// Owned by the writer's leader.
 	cookie          int64 // changes with the schema
