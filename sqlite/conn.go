@@ -5,6 +5,7 @@ import (
 	sqldriver "database/sql/driver"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,11 +58,12 @@ type stmt struct {
 
 // access is how a connection may touch the file.
 type access struct {
-	mode      string // SQLite's mode: ro, rw or rwc
-	immutable bool   // no locks and no log: the file is known not to change
-	modeOf    string // a file whose permissions a new database gets
-	vfs       string // SQLite's file system layer, the default when empty
-	busy      int    // milliseconds to wait for a lock, 0 means busyTimeout
+	mode      string   // SQLite's mode: ro, rw or rwc
+	immutable bool     // no locks and no log: the file is known not to change
+	modeOf    string   // a file whose permissions a new database gets
+	vfs       string   // SQLite's file system layer, the default when empty
+	busy      int      // milliseconds to wait for a lock, 0 means busyTimeout
+	pragmas   []string // after those that every connection has
 }
 
 // dsn is the URI that opens path.
@@ -69,7 +71,7 @@ func dsn(path string, a access) string {
 	if a.busy == 0 {
 		a.busy = busyTimeout
 	}
-	q := url.Values{"mode": {a.mode}, "_busy_timeout": {strconv.Itoa(a.busy)}, "_pragma": pragmas}
+	q := url.Values{"mode": {a.mode}, "_busy_timeout": {strconv.Itoa(a.busy)}, "_pragma": slices.Concat(pragmas, a.pragmas)}
 	if a.immutable {
 		q.Set("immutable", "1")
 	}

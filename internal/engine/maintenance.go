@@ -10,6 +10,9 @@ type Maintenance interface {
 	Check(ctx context.Context) ([]Finding, error)
 	// Space tells what takes how much room. It looks at every page.
 	Space(ctx context.Context) (Space, error)
+	// Backup copies the database to the file dst, which must not exist, from one
+	// snapshot. The file has that name once the copy was found whole.
+	Backup(ctx context.Context, dst string) (Backup, error)
 }
 
 // Finding is one thing Check noticed.

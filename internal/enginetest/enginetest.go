@@ -39,6 +39,7 @@ var topics = map[string]func(t *testing.T, h *harness){
 	"prune":        testPrune,
 	"housekeeping": testHousekeeping,
 	"maintenance":  testMaintenance,
+	"backup":       testBackup,
 	"space":        testSpace,
 	"files":        testFiles,
 	"machine":      testMachine,

@@ -1,0 +1,168 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// stage is a folder, for the user alone, in which a file is made before it gets
+// its name beside the folder. A lock on a file in it tells others that we are
+// alive.
+type stage struct {
+	dir  string
+	lock *os.File
+}
+
+// stagePrefix begins the names of such folders.
+const stagePrefix = ".sessiondb-partial-"
+
+const (
+	stageCopy = "copy.db"
+	stageLock = "lock"
+)
+
+// stageAge is how old a stage is at least when it is taken for one that was
+// left behind. Where locks can't tell who lives, it has to be older.
+const (
+	stageAge         = time.Minute
+	stageAgeUnlocked = 48 * time.Hour
+)
+
+// newStage makes a stage with an empty file for a copy. It removes those that
+// runs left behind which were killed.
+func newStage(parent string) (_ *stage, err error) {
+	sweepStages(parent)
+	dir, err := os.MkdirTemp(parent, stagePrefix) // mode 0700
+	if err != nil {
+		return nil, err
+	}
+	st := &stage{dir: dir}
+	defer func() {
+		if err != nil {
+			st.remove()
+		}
+	}()
+	if st.lock, err = os.OpenFile(filepath.Join(dir, stageLock), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		return nil, err
+	}
+	_ = lockRange(st.lock, 0, false)
+	f, err := os.OpenFile(st.copy(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return st, f.Close()
+}
+
+// copy is the path of the file that is made.
+func (st *stage) copy() string { return filepath.Join(st.dir, stageCopy) }
+
+// publish gives the file its name, which nothing may have. It is there after a
+// power cut.
+func (st *stage) publish(path string) error {
+	if err := moveNew(st.copy(), path); err != nil {
+		if errors.Is(err, os.ErrExist) {
+			return fmt.Errorf("%s: %w", path, os.ErrExist)
+		}
+		return err
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		_ = os.Remove(path)
+		return err
+	}
+	return nil
+}
+
+// remove removes the stage, and the file unless it was published.
+func (st *stage) remove() {
+	emptyStage(st.dir)
+	if st.lock != nil {
+		_ = st.lock.Close()
+	}
+}
+
+// emptyStage removes a stage and what one can hold, and nothing else.
+func emptyStage(dir string) {
+	for _, name := range []string{"", "-wal", "-shm", "-journal"} {
+		_ = os.Remove(filepath.Join(dir, stageCopy+name))
+	}
+	_ = os.Remove(filepath.Join(dir, stageLock))
+	_ = os.Remove(dir)
+}
+
+// sweepStages removes what killed runs left in a folder.
+func sweepStages(parent string) {
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		dir := filepath.Join(parent, e.Name())
+		if ok, _ := filepath.Match(stagePrefix+"*", e.Name()); ok && e.IsDir() && abandoned(dir) {
+			emptyStage(dir)
+		}
+	}
+}
+
+// abandoned says that nobody works in a stage any more.
+func abandoned(dir string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || time.Since(info.ModTime()) < stageAge {
+		return false
+	}
+	if !canQueue {
+		return time.Since(info.ModTime()) > stageAgeUnlocked
+	}
+	f, err := os.OpenFile(filepath.Join(dir, stageLock), os.O_RDWR, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return true // killed before it began
+	}
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	return lockRange(f, 0, false) == nil
+}
+
+// moveSlowly is moveNew for file systems that can't do it in one step: it takes
+// the name first.
+func moveSlowly(from, to string) error {
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_ = f.Close()
+	if err := os.Rename(from, to); err != nil {
+		_ = os.Remove(to)
+		return err
+	}
+	return nil
+}
+
+// linkNew is moveNew by a hard link.
+func linkNew(from, to string) error {
+	err := os.Link(from, to)
+	switch {
+	case err == nil:
+		return os.Remove(from)
+	case errors.Is(err, os.ErrExist):
+		return err
+	}
+	return moveSlowly(from, to)
+}
+
+// syncDir makes the names in a folder durable, where folders can be synced.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = d.Close() }()
+	if err := d.Sync(); errors.Is(err, syscall.EIO) {
+		return err
+	}
+	return nil
+}
