@@ -83,9 +83,9 @@ type source struct {
 	query       fragment
 }
 
-func (s source) set() fragment {
+func (c *compiler) sourceSet(s source) fragment {
 	if s.index != "" {
-		return fragment{matchSQL(s.index), []any{s.expr}}
+		return c.find(s.index, s.expr)
 	}
 	return s.query
 }
@@ -97,7 +97,24 @@ func matchSQL(index string) string {
 // compiler makes SQL of a tree.
 type compiler struct {
 	*matching
-	terms map[*searchql.Term]*termPlan
+	terms  map[*searchql.Term]*termPlan
+	within *idRange // the only messages that matter; nil for all
+}
+
+// idRange is the messages from one id to another.
+type idRange struct{ first, last int64 }
+
+// find is a query for the ids that an index finds.
+func (c *compiler) find(index, expr string) fragment {
+	return c.limited(fragment{matchSQL(index), []any{expr}}, index+".rowid")
+}
+
+// limited adds the range of ids to a query that ends in a condition.
+func (c *compiler) limited(f fragment, id string) fragment {
+	if c.within == nil {
+		return f
+	}
+	return fragment{f.sql + ` AND ` + id + ` BETWEEN ? AND ?`, join(f.args, []any{c.within.first, c.within.last})}
 }
 
 // walk calls fn for every term of a tree.
@@ -182,13 +199,13 @@ func (c *compiler) exprOf(nodes []searchql.Node, op string) (index, expr string,
 // asking a full-text index once for each id of another set.
 func (c *compiler) set(n searchql.Node) fragment {
 	if index, expr, ok := c.expr(n); ok {
-		return fragment{matchSQL(index), []any{expr}}
+		return c.find(index, expr)
 	}
 	switch n := n.(type) {
 	case *searchql.Term:
 		var sets []fragment
 		for _, s := range c.terms[n].sources {
-			sets = append(sets, s.set())
+			sets = append(sets, c.sourceSet(s))
 		}
 		return union(sets)
 	case *searchql.Or:
@@ -220,7 +237,7 @@ func (c *compiler) grouped(nodes []searchql.Node, op string) []fragment {
 	for _, index := range []string{wordIndex, gramIndex} {
 		if list := byIndex[index]; len(list) > 0 {
 			_, expr, _ := c.exprOf(list, op)
-			out = append(out, fragment{matchSQL(index), []any{expr}})
+			out = append(out, c.find(index, expr))
 		}
 	}
 	for _, n := range nodes {

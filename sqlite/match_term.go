@@ -18,21 +18,21 @@ func quote(s string) string {
 
 // scan is a query for the messages that a term matches, among those of a
 // condition, without an index.
-func scan(t *searchql.Term, cond string, args ...any) source {
-	return source{query: fragment{
+func (c *compiler) scan(t *searchql.Term, cond string) source {
+	return source{query: c.limited(fragment{
 		`SELECT m.id AS id FROM messages m WHERE ` + cond + ` AND ` + matchesCall,
-		join(args, []any{encodeTerm(t, false)}),
-	}}
+		[]any{encodeTerm(t, false)},
+	}, `m.id`)}
 }
 
 // verified is a query for the messages that an expression finds and that the
 // term matches too. Columns may tell before that is tried.
-func verified(t *searchql.Term, expr, cond string, structuredOnly bool) source {
-	return source{query: fragment{
+func (c *compiler) verified(t *searchql.Term, expr, cond string, structuredOnly bool) source {
+	return source{query: c.limited(fragment{
 		`SELECT m.id AS id FROM ` + wordIndex + ` CROSS JOIN messages m ON m.id = ` + wordIndex + `.rowid
  WHERE ` + wordIndex + ` MATCH ? AND ` + cond + ` AND ` + matchesCall,
 		[]any{expr, encodeTerm(t, structuredOnly)},
-	}}
+	}, wordIndex+`.rowid`)}
 }
 
 // addPrimary finds the first sources of every term: the index made for it, or a
@@ -51,7 +51,7 @@ func (c *compiler) addPrimary(root searchql.Node) error {
 func (c *compiler) wordSources(t *searchql.Term) []source {
 	ix := c.indexes.words
 	if ix == nil {
-		return []source{scan(t, "1")}
+		return []source{c.scan(t, "1")}
 	}
 	expr := quote(t.Text)
 	if t.Prefix {
@@ -59,7 +59,7 @@ func (c *compiler) wordSources(t *searchql.Term) []source {
 	}
 	out := []source{{index: wordIndex, expr: expr}}
 	if ix.contentOnly {
-		out = append(out, scan(t, "(m.tool_name IS NOT NULL OR m.tool_calls IS NOT NULL)"))
+		out = append(out, c.scan(t, "(m.tool_name IS NOT NULL OR m.tool_calls IS NOT NULL)"))
 	}
 	return out
 }
@@ -68,7 +68,7 @@ func (c *compiler) fragmentSources(t *searchql.Term) []source {
 	ix := c.indexes.grams
 	n := utf8.RuneCountInString(t.Text)
 	if ix == nil || n < 3 && (!ix.padded || strings.ContainsRune(t.Text, 0)) {
-		return []source{scan(t, "1")}
+		return []source{c.scan(t, "1")}
 	}
 	var out []source
 	if n >= 3 {
@@ -77,10 +77,10 @@ func (c *compiler) fragmentSources(t *searchql.Term) []source {
 		out = append(out, source{query: beginning(t.Text)})
 	}
 	if ix.contentOnly {
-		out = append(out, scan(t, "(m.tool_name IS NOT NULL OR m.tool_calls IS NOT NULL)"))
+		out = append(out, c.scan(t, "(m.tool_name IS NOT NULL OR m.tool_calls IS NOT NULL)"))
 	}
 	if ix.noTools {
-		out = append(out, scan(t, "m.role = 'tool'"))
+		out = append(out, c.scan(t, "m.role = 'tool'"))
 	}
 	return out
 }
@@ -93,7 +93,7 @@ func (c *compiler) addExtras(root searchql.Node) error {
 		case t.Fragment && grams == nil, !t.Fragment && words == nil:
 			return nil // all messages are read as it is
 		case words == nil:
-			c.terms[t].sources = append(c.terms[t].sources, scan(t, escapable))
+			c.terms[t].sources = append(c.terms[t].sources, c.scan(t, escapable))
 			return nil
 		}
 		finders := []func(*searchql.Term) ([]source, error){c.escaped, c.structured}
@@ -137,7 +137,7 @@ func (c *compiler) escaped(t *searchql.Term) ([]source, error) {
 	if len(exprs) == 0 {
 		return nil, nil
 	}
-	return []source{verified(t, strings.Join(exprs, " OR "), escapable, false)}, nil
+	return []source{c.verified(t, strings.Join(exprs, " OR "), escapable, false)}, nil
 }
 
 // longestEscaped returns the words that the longest run of characters beyond
@@ -186,7 +186,7 @@ func (c *compiler) structured(t *searchql.Term) ([]source, error) {
 			return nil, err
 		}
 	}
-	return []source{verified(t, `^ "json"`, `m.content < char(1)`, true)}, nil
+	return []source{c.verified(t, `^ "json"`, `m.content < char(1)`, true)}, nil
 }
 
 // glued finds words that follow an escape for white space, which the word index
@@ -213,7 +213,7 @@ func (c *compiler) glued(t *searchql.Term) ([]source, error) {
 	if len(exprs) == 0 {
 		return nil, nil
 	}
-	return []source{verified(t, strings.Join(exprs, " OR "), escapable, false)}, nil
+	return []source{c.verified(t, strings.Join(exprs, " OR "), escapable, false)}, nil
 }
 
 // maxVerified is how many messages are read to see where in them a word stands.
@@ -228,8 +228,8 @@ func (c *compiler) inside(t *searchql.Term) ([]source, error) {
 		return nil, nil
 	}
 	if utf8.RuneCountInString(t.Text) >= 3 {
-		candidates := fragment{matchSQL(gramIndex) + ` AND +rowid NOT IN (` + matchSQL(wordIndex) + `)`,
-			[]any{quote(t.Text), c.terms[t].sources[0].expr}}
+		found, known := c.find(gramIndex, quote(t.Text)), c.find(wordIndex, c.terms[t].sources[0].expr)
+		candidates := fragment{found.sql + ` AND +rowid NOT IN (` + known.sql + `)`, join(found.args, known.args)}
 		many, err := c.moreThan(candidates, maxVerified)
 		if err != nil {
 			return nil, err
@@ -271,7 +271,7 @@ func (c *compiler) touching(t *searchql.Term) ([]source, error) {
 	if len(pairs) == 0 {
 		return nil, nil
 	}
-	candidates := fragment{sql: matchSQL(gramIndex)}
+	var candidates fragment
 	if len(typed) == 1 {
 		// With one character beside it, a letter is too short for the index.
 		var sets []fragment
@@ -283,7 +283,7 @@ func (c *compiler) touching(t *searchql.Term) ([]source, error) {
 		for i, pair := range pairs {
 			pairs[i] = quote(pair)
 		}
-		candidates.args = []any{strings.Join(pairs, " OR ")}
+		candidates = c.find(gramIndex, strings.Join(pairs, " OR "))
 	}
 	return []source{among(t, candidates)}, nil
 }

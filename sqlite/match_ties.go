@@ -11,15 +11,36 @@ import (
 // a larger one stays in order of id.
 const maxTie = 5000
 
-// deliverGroup delivers hits of one time, given by id.
-func (r *matching) deliverGroup(p *matchPlan, group []engine.Hit) error {
-	if len(group) > 1 && len(group) <= maxTie {
-		if err := r.rankGroup(p, group); err != nil {
+// ties gathers hits of one time, given by id.
+type ties struct {
+	r     *matching
+	p     *matchPlan
+	group []engine.Hit
+	at    any
+}
+
+// add takes the next hit by time, and delivers those of an earlier time.
+func (t *ties) add(h engine.Hit, at any) error {
+	if len(t.group) > 0 && at != t.at {
+		if err := t.deliver(); err != nil {
+			return err
+		}
+	}
+	t.group, t.at = append(t.group, h), at
+	return nil
+}
+
+// deliver delivers the hits of one time by rank.
+func (t *ties) deliver() error {
+	group := t.group
+	t.group = t.group[:0]
+	if len(group) > 1 && len(group) <= maxTie && !t.r.done {
+		if err := t.r.rankGroup(t.p, group); err != nil {
 			return err
 		}
 	}
 	for _, h := range group {
-		if !r.deliver(h) {
+		if t.r.done || !t.r.deliver(h) {
 			return nil
 		}
 	}

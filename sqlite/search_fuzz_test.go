@@ -110,10 +110,11 @@ func randomText(r *rand.Rand, n int) string {
 
 // fuzzStore holds random messages and the texts that the fuzzer starts with.
 func fuzzStore(t testing.TB) (*sessiondb.DB, map[int64]string) {
-	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), Options{})
+	s, err := openStore(t.Context(), filepath.Join(t.TempDir(), "state.db"), Options{}, settings{many: 40})
 	if err != nil {
 		t.Fatal(err)
 	}
+	db := sessiondb.New(s, sessiondb.Config{})
 	t.Cleanup(func() { _ = db.Close() })
 	if _, err := db.CreateSession(t.Context(), sessiondb.NewSession{ID: "s", Source: "cli"}); err != nil {
 		t.Fatal(err)

@@ -58,6 +58,7 @@ type settings struct {
 	pause func(context.Context, time.Duration) error
 	vfs   string
 	busy  int // instead of busyTimeout, in milliseconds
+	many  int // instead of common, how many hits are
 }
 
 // openStore opens a file as Open promises.
@@ -79,6 +80,9 @@ func openStore(ctx context.Context, path string, o Options, set settings) (_ *st
 	}
 	if s.pause == nil {
 		s.pause = pause
+	}
+	if s.many == 0 {
+		s.many = common
 	}
 	s.writer = newWriter(s.serve)
 	if err := s.open(ctx, o.ReadOnly); err != nil {

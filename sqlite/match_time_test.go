@@ -1,0 +1,121 @@
+package sqlite
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/searchql"
+)
+
+// timedStore makes a store of random messages at few random times, some of them
+// with ids far from the others, and opens it twice: once every word counts as
+// common, once none does.
+func timedStore(t *testing.T) (walked, looked *store) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "state.db")
+	open := func(many int) *store {
+		s, err := openStore(t.Context(), path, Options{}, settings{many: many})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	walked, looked = open(1), open(1<<30)
+	for _, id := range []string{"a", "b"} {
+		if _, err := sessiondb.New(walked, sessiondb.Config{}).CreateSession(t.Context(), sessiondb.NewSession{ID: id, Source: "of-" + id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := raw(t, path)
+	r := rand.New(rand.NewPCG(7, 8))
+	id := int64(0)
+	for i := range 400 {
+		if id++; i > 300 && i%20 == 0 {
+			id += 1_000_000
+		}
+		text := randomText(r, 1+r.IntN(6)) + strings.Repeat(" docker", r.IntN(3))
+		if i%9 == 0 {
+			text = "\x00json:" + fmt.Sprintf(`[{"type":"text","text":%q}]`, text)
+		}
+		at := float64(i / 5)
+		if i%7 == 0 {
+			at = float64(r.IntN(80))
+		}
+		if _, err := c.exec(t.Context(), `INSERT INTO messages (id, session_id, role, content, timestamp) VALUES (?, ?, 'user', ?, ?)`,
+			id, []string{"a", "b"}[r.IntN(2)], text, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return walked, looked
+}
+
+// TestWalkByTime compares pages of common words, found by walking the messages,
+// with what is found by looking up the time of each hit.
+func TestWalkByTime(t *testing.T) {
+	a, b := timedStore(t)
+	walked, looked := sessiondb.New(a, sessiondb.Config{}), sessiondb.New(b, sessiondb.Config{})
+	for _, query := range []string{
+		"docker", "a", "docker deploy", "docker OR er", `"docker docker"`, "doc*", "docker NOT deploy", "docker source:of-b", "배포", "오류 OR docker", "docker 배",
+	} {
+		for _, order := range []sessiondb.SearchSort{sessiondb.Newest, sessiondb.Oldest} {
+			whole, err := looked.Search(t.Context(), sessiondb.SearchQuery{Text: query, Sort: order, Limit: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []sessiondb.SearchHit
+			for {
+				page, err := walked.Search(t.Context(), sessiondb.SearchQuery{Text: query, Sort: order, Limit: 17, Offset: len(got)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(page.Hits) == 0 {
+					break
+				}
+				got = append(got, page.Hits...)
+			}
+			if want, have := hitIDs(whole.Hits), hitIDs(got); len(want) == 0 || !slices.Equal(want, have) {
+				t.Errorf("%s, %s: walked %v, not %v", query, order, have, want)
+			}
+		}
+	}
+}
+
+func hitIDs(hits []sessiondb.SearchHit) (out []int64) {
+	for _, h := range hits {
+		out = append(out, h.MessageID)
+	}
+	return out
+}
+
+// TestWalkPlan sees that the walk goes along the index of times, and asks the
+// other indexes for a range of messages.
+func TestWalkPlan(t *testing.T) {
+	s, _ := timedStore(t)
+	for _, query := range []string{"docker", "docker OR zebra", "doc*"} {
+		m := engine.Match{Query: searchql.Parse(query, searchql.Options{}), Order: engine.Newest, Limit: 20}
+		err := s.Read(t.Context(), func(q engine.Queryer) error {
+			p := &planner{Queryer: q, t: t}
+			_, err := s.Match(t.Context(), p, m)
+			plan := strings.Join(p.plans, "\n")
+			if !strings.Contains(plan, "USING COVERING INDEX "+activityIndex) || !strings.Contains(plan, "VIRTUAL TABLE INDEX 0:M1><") {
+				t.Errorf("%q:\n%s", query, plan)
+			}
+			for _, step := range p.plans {
+				if step == "SCAN m" || step == "SCAN messages" || strings.Contains(step, "VIRTUAL TABLE INDEX 0:=") {
+					t.Errorf("%q: %s", query, step)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%q: %v", query, err)
+		}
+	}
+}
