@@ -106,6 +106,20 @@ func (e *BusyError) Error() string {
 // Is reports whether target is [ErrBusy].
 func (e *BusyError) Is(target error) bool { return target == ErrBusy }
 
+// RoomError tells where the disk has too little room for what was asked, before
+// anything of it was done. It is [ErrFull].
+type RoomError struct {
+	Dir        string
+	Need, Have int64 // bytes
+}
+
+func (e *RoomError) Error() string {
+	return fmt.Sprintf("about %d MB of free space are needed in %s, and there are %d", e.Need>>20+1, e.Dir, e.Have>>20)
+}
+
+// Is reports whether target is [ErrFull].
+func (e *RoomError) Is(target error) bool { return target == ErrFull }
+
 // SchemaError tells the version found and the newest this program writes. It
 // is [ErrSchemaNewer].
 type SchemaError struct {

@@ -13,13 +13,6 @@ import (
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
-// Vacuum merges the index segments and gives free space back to the disk. It
-// needs about as much free space as the store takes, and other writers wait.
-func (db *DB) Vacuum(ctx context.Context) (err error) {
-	defer wrap(&err, "vacuum")
-	return db.engine.Compact(ctx)
-}
-
 // MaintenanceOptions shapes MaybePruneAndVacuum. Zero values mean 90 days, 24
 // hours.
 type MaintenanceOptions struct {
@@ -45,9 +38,11 @@ const (
 	lastPruneKey = "last_auto_prune"
 )
 
-// MaybePruneAndVacuum prunes, and vacuums if something was pruned, at most once
-// an interval over all processes. The interval begins with the work, so that
-// work that fails is not tried again at once.
+// MaybePruneAndVacuum prunes at most once an interval over all processes. If
+// something was pruned and it pays, it merges the full-text indexes and vacuums:
+// when a fifth of the file is free, or a fifth of the messages went, or the file
+// is a small one. The interval begins with the work, so that work that fails is
+// not tried again at once.
 func (db *DB) MaybePruneAndVacuum(ctx context.Context, o MaintenanceOptions) (r MaintenanceResult) {
 	claimed, err := db.claimMaintenance(ctx, cmp.Or(o.MinInterval, defaultInterval))
 	if err != nil || !claimed {
@@ -56,8 +51,9 @@ func (db *DB) MaybePruneAndVacuum(ctx context.Context, o MaintenanceOptions) (r 
 	report, err := db.Prune(ctx, PruneFilter{OlderThan: o.Retention}, DeleteOptions{SessionsDir: o.SessionsDir})
 	r.Pruned = int64(len(report.Sessions))
 	if err == nil && r.Pruned > 0 && !o.NoVacuum {
-		err = db.Vacuum(ctx)
-		r.Vacuumed = err == nil
+		var done engine.Compacted
+		done, err = db.engine.Compact(ctx, engine.CompactOptions{IfPays: true, Deleted: report.Messages})
+		r.Vacuumed = done.Vacuumed
 	}
 	r.Err = err
 	return r

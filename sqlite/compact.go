@@ -4,41 +4,69 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
-// smallStore is how many messages a store of other programs may hold for the
-// activity index to be made on the way. It takes about as many milliseconds as
-// there are hundreds.
-const smallStore = 100_000
-
 // Compact implements [engine.Engine]. It merges the segments of the full-text
-// index, which deleting leaves behind, makes what is missing of our own, gives
-// free pages back and empties the log. It needs about as much free space as
-// the store takes.
-func (s *store) Compact(ctx context.Context) error {
+// indexes, which deleting leaves behind, makes what is missing of our own, gives
+// free pages back and shortens the log. Every step is a transaction of its own;
+// others write in between.
+func (s *store) Compact(ctx context.Context, o engine.CompactOptions) (done engine.Compacted, err error) {
 	if err := s.refused(); err != nil {
-		return err
+		return done, err
 	}
+	c := &compaction{store: s, o: o, done: &done}
+	steps := []func(context.Context) error{c.hasRoom, c.layOut, c.soundIndexes, c.mergeIndexes, c.addIndex, c.vacuum, c.shorten}
+	if o.IfPays {
+		pays, err := c.pays(ctx)
+		if err != nil {
+			return done, err
+		}
+		steps = []func(context.Context) error{c.mergeIndexes, c.addIndex, c.vacuum, c.shorten}
+		if !pays {
+			steps = steps[3:]
+		}
+	}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// compaction is one run of Compact.
+type compaction struct {
+	*store
+	o    engine.CompactOptions
+	done *engine.Compacted
+}
+
+func (c *compaction) report(what string, done, total int64) {
+	if c.o.Progress != nil {
+		c.o.Progress(what, done, total)
+	}
+}
+
+// step runs fn while none of our processes writes.
+func (s *store) step(ctx context.Context, fn func() error) error {
 	return s.writer.alone(ctx, func() error {
 		release, err := s.queue.acquire(ctx)
 		if err != nil {
 			return err
 		}
 		defer release()
-		return s.compact(ctx)
+		return s.retry(ctx, func() error {
+			if err := s.ident.check(); err != nil {
+				return err
+			}
+			return fn()
+		})
 	})
-}
-
-func (s *store) compact(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{s.mergeIndexes, s.createActivityIndex, s.vacuum, s.truncateLog} {
-		if err := s.ident.check(); err != nil {
-			return err
-		}
-		if err := s.retry(ctx, func() error { return step(ctx) }); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // inTx runs fn in a write transaction of the engine's own.
@@ -61,51 +89,40 @@ func (s *store) inTx(ctx context.Context, fn func() error) (err error) {
 	return err
 }
 
-// mergeIndexes optimizes the full-text tables, and rebuilds them when messages
-// were stored past them or they can't be merged.
-func (s *store) mergeIndexes(ctx context.Context) error {
-	for _, index := range indexes {
-		err := s.inTx(ctx, func() error {
-			stale, err := s.stale()
-			if err != nil || stale {
-				return errors.Join(err, errStale)
+// layOut moves the full-text indexes to the layout that is asked for.
+func (c *compaction) layOut(ctx context.Context) error {
+	to := inline
+	switch c.o.Layout {
+	case "":
+		return nil
+	case engine.Inline:
+	case engine.External:
+		to = external
+	default:
+		return fmt.Errorf("%w: there is no layout %q", sessiondb.ErrInvalid, c.o.Layout)
+	}
+	return c.step(ctx, func() error {
+		return c.inTx(ctx, func() error {
+			m, err := c.migrating(ctx, c.w)
+			if err != nil || m.layout == to {
+				return err
 			}
-			_, err = s.w.exec(ctx, "INSERT INTO "+index+" ("+index+") VALUES ('optimize')")
-			return err
+			if names := m.from.strangers(); len(names) > 0 && !to.keepsText {
+				return fmt.Errorf("%w: %s of another program use the full-text indexes and may need their copy of the text",
+					sessiondb.ErrReferenced, strings.Join(names, ", "))
+			}
+			m.report = c.report
+			c.done.Rebuilt = true
+			return m.relay(ctx, to)
 		})
-		switch {
-		case errors.Is(err, errStale) || err != nil && indexSuspect(err):
-			return s.inTx(ctx, func() error { return s.rebuildIndexes(ctx) })
-		case err != nil:
-			return err
-		}
-	}
-	return nil
+	})
 }
 
-var errStale = errors.New("full-text index is stale")
-
-// stale says that messages were stored past the full-text index.
-func (s *store) stale() (bool, error) {
-	err := s.w.queryRow(context.Background(), []any{new(string)}, "SELECT key FROM state_meta WHERE key = ?", staleKey)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
+// addIndex makes the index that only our own stores have.
+func (c *compaction) addIndex(ctx context.Context) error {
+	return c.step(ctx, func() error { return c.createActivityIndex(ctx) })
 }
 
-func (s *store) rebuildIndexes(ctx context.Context) error {
-	m := &migration{store: s, c: s.w}
-	for _, index := range indexes {
-		if err := m.rebuild(ctx, index); err != nil {
-			return err
-		}
-	}
-	_, err := s.w.exec(ctx, "DELETE FROM state_meta WHERE key = ?", staleKey)
-	return err
-}
-
-// createActivityIndex makes the index that only our own stores have.
 func (s *store) createActivityIndex(ctx context.Context) error {
 	if s.activity.Load() {
 		return nil
@@ -117,6 +134,11 @@ func (s *store) createActivityIndex(ctx context.Context) error {
 	}
 	return err
 }
+
+// smallStore is how many messages a store of other programs may hold for the
+// activity index to be made on the way. It takes about as many milliseconds as
+// there are hundreds.
+const smallStore = 100_000
 
 // offerActivityIndex makes that index before the first write to a small store
 // that another program made. Listing works without, so nobody waits for it.
@@ -136,13 +158,11 @@ func (s *store) offerActivityIndex() {
 	}
 }
 
-// vacuum rewrites the database without its free pages. The copy goes to a
-// temporary file, never to memory.
-func (s *store) vacuum(ctx context.Context) error {
-	_, err := s.w.exec(ctx, "VACUUM")
-	return err
-}
-
-func (s *store) truncateLog(ctx context.Context) error {
-	return s.w.queryRow(ctx, []any{new(any), new(any), new(any)}, "PRAGMA wal_checkpoint(TRUNCATE)")
+// stale says that messages were stored past the full-text index.
+func (s *store) stale() (bool, error) {
+	err := s.w.queryRow(context.Background(), []any{new(string)}, "SELECT key FROM state_meta WHERE key = ?", staleKey)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -17,12 +17,13 @@ func triggersOf(index string) []string {
 	return []string{index + "_insert", index + "_delete", index + "_update"}
 }
 
-// parts are the tables that a full-text table keeps its data in.
+// parts are the tables that a full-text table keeps its data in. One without a
+// copy of the text has no _content.
 var parts = []string{"_data", "_idx", "_content", "_docsize", "_config"}
 
-func (sh *shape) hasParts(index string) bool {
+func (sh *shape) hasParts(l *layout, index string) bool {
 	for _, part := range parts {
-		if !sh.has(index + part) {
+		if !sh.has(index+part) && (part != "_content" || l.keepsText) {
 			return false
 		}
 	}
@@ -34,7 +35,7 @@ func (m *migration) rebuild(ctx context.Context, index string) error {
 	if err := m.drop(ctx, index); err != nil {
 		return err
 	}
-	if err := m.c.script(ctx, find(index).sql); err != nil {
+	if err := m.c.script(ctx, m.layout.find(index).sql); err != nil {
 		return err
 	}
 	if err := m.fill(ctx, index, ""); err != nil {
@@ -85,7 +86,8 @@ func (m *migration) dropTriggers(ctx context.Context, index string) error {
 }
 
 // resync brings a full-text table that missed changes up to date, and gives it
-// its triggers back.
+// its triggers back. It has to have its copy of the text: what a message that is
+// gone said is needed to take it out.
 func (m *migration) resync(ctx context.Context, index string) error {
 	docs := index + "_docsize"
 	if _, err := m.c.exec(ctx, "DELETE FROM "+index+" WHERE rowid IN (SELECT id FROM "+docs+" EXCEPT SELECT id FROM messages)"); err != nil {
@@ -99,7 +101,7 @@ func (m *migration) resync(ctx context.Context, index string) error {
 
 func (m *migration) createTriggers(ctx context.Context, index string) error {
 	for _, t := range triggersOf(index) {
-		if err := m.c.script(ctx, "DROP TRIGGER IF EXISTS "+t+";"+find(t).sql); err != nil {
+		if err := m.c.script(ctx, "DROP TRIGGER IF EXISTS "+t+";"+m.layout.find(t).sql); err != nil {
 			return err
 		}
 	}
@@ -128,8 +130,8 @@ func (m *migration) fill(ctx context.Context, index, condition string) error {
 			return err
 		}
 		done, last = done+n, *upTo
-		if m.progress != nil {
-			m.progress("index messages for "+index, done, total)
+		if m.report != nil {
+			m.report("index messages for "+index, done, total)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
 // open opens a store and closes it with the test.
@@ -42,6 +43,13 @@ func db(s *store) *sessiondb.DB { return sessiondb.New(s, sessiondb.Config{}) }
 func fresh(t *testing.T) *store {
 	t.Helper()
 	return open(t, filepath.Join(t.TempDir(), "state.db"), Options{})
+}
+
+// compact does all that Compact does.
+func compact(t *testing.T, s *store) error {
+	t.Helper()
+	_, err := s.Compact(t.Context(), engine.CompactOptions{})
+	return err
 }
 
 // raw is a plain connection, as another program has it.
@@ -134,7 +142,7 @@ func sound(t *testing.T, path string, filled ...string) {
 		t.Errorf("foreign_key_check: %v", rows)
 	}
 	for _, index := range filled {
-		run(t, c, "INSERT INTO "+index+" ("+index+", rank) VALUES ('integrity-check', 0)")
+		run(t, c, "INSERT INTO "+index+" ("+index+", rank) VALUES ('integrity-check', 1)")
 	}
 	n := scalar[int64](t, c, "SELECT COUNT(*) FROM messages")
 	for _, index := range indexes {

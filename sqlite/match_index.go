@@ -73,13 +73,14 @@ func (s *store) readIndexes(ctx context.Context, q engine.Queryer) (*textIndexes
 		}
 		ix := &textIndex{}
 		columns := strings.Contains(sql, "tool_calls")
-		external := externalContent.MatchString(sql)
-		ix.contentOnly = external && !columns
-		ix.padded = !external
+		// Without a copy, but over the same text, an index answers the same.
+		bare := externalContent.MatchString(sql) && !same(sql, external.find(name).sql)
+		ix.contentOnly = bare && !columns
+		ix.padded = !bare
 		if name == wordIndex {
 			out.words = ix
 		} else {
-			ix.noTools = external && columns
+			ix.noTools = bare && columns
 			out.grams = ix
 		}
 	}

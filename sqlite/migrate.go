@@ -14,11 +14,12 @@ type plan struct {
 	columns map[string][]column // by table
 	rebuild []string            // full-text tables to make anew
 	resync  []string            // full-text tables that lost triggers
+	view    bool                // the view of the texts, or none
 	version bool                // the version row
 }
 
 func (p *plan) empty() bool {
-	return len(p.create) == 0 && len(p.columns) == 0 && len(p.rebuild) == 0 && len(p.resync) == 0 && !p.version
+	return len(p.create) == 0 && len(p.columns) == 0 && len(p.rebuild) == 0 && len(p.resync) == 0 && !p.view && !p.version
 }
 
 // planFor compares a file with the schema. It looks at the schema only.
@@ -38,22 +39,27 @@ func planFor(sh *shape) *plan {
 			p.columns[table] = missing
 		}
 	}
+	l := sh.layout()
+	p.view = !l.keepsText && !same(sh.objects[textView].sql, l.find(textView).sql)
 	for _, index := range indexes {
 		o := sh.objects[index]
 		switch {
-		case sh.version < SchemaVersion && sh.versions > 0, !same(o.sql, find(index).sql), !sh.hasParts(index):
+		case sh.version < SchemaVersion && sh.versions > 0, !same(o.sql, l.find(index).sql), !sh.hasParts(l, index), p.view:
 			p.rebuild = append(p.rebuild, index)
-		case !sh.hasTriggers(index):
+		case sh.hasTriggers(l, index):
+		case l.keepsText:
 			p.resync = append(p.resync, index)
+		default:
+			p.rebuild = append(p.rebuild, index)
 		}
 	}
 	return p
 }
 
 // hasTriggers says whether the triggers of a full-text table are as declared.
-func (sh *shape) hasTriggers(index string) bool {
+func (sh *shape) hasTriggers(l *layout, index string) bool {
 	for _, t := range triggersOf(index) {
-		if !same(sh.objects[t].sql, find(t).sql) {
+		if !same(sh.objects[t].sql, l.find(t).sql) {
 			return false
 		}
 	}
@@ -63,8 +69,19 @@ func (sh *shape) hasTriggers(index string) bool {
 // migration carries a plan out in the transaction that is open.
 type migration struct {
 	*store
-	c    *conn
-	from *shape
+	c      *conn
+	from   *shape
+	layout *layout
+	report func(what string, done, total int64) // may be nil
+}
+
+// migrating prepares for work on the file as it is now.
+func (s *store) migrating(ctx context.Context, c *conn) (*migration, error) {
+	sh, err := readShape(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return &migration{s, c, sh, sh.layout(), s.progress}, nil
 }
 
 // run makes the file what the schema says. Nothing of sessions or messages
@@ -72,6 +89,11 @@ type migration struct {
 func (m *migration) run(ctx context.Context, p *plan) error {
 	if err := m.addTables(ctx, p); err != nil {
 		return err
+	}
+	if p.view {
+		if err := m.makeView(ctx); err != nil {
+			return err
+		}
 	}
 	for _, index := range p.rebuild {
 		if err := m.rebuild(ctx, index); err != nil {
@@ -148,7 +170,7 @@ func (s *store) migrate(ctx context.Context, c *conn) error {
 		}
 		sh, p, err = s.inspect(ctx, c)
 		if err == nil && !p.empty() {
-			err = (&migration{s, c, sh}).run(ctx, p)
+			err = (&migration{s, c, sh, sh.layout(), s.progress}).run(ctx, p)
 		}
 		if err == nil {
 			_, err = c.exec(ctx, "COMMIT")

@@ -187,7 +187,7 @@ func TestDamagedIndexDoesNotStopMessages(t *testing.T) {
 		if err != nil || len(found.Hits) != 1 {
 			t.Errorf("%s: found %d times, %v", damage, len(found.Hits), err)
 		}
-		if err := s.Compact(t.Context()); err != nil {
+		if err := compact(t, s); err != nil {
 			t.Errorf("%s: compact: %v", damage, err)
 		}
 		if stale, err := s.stale(); stale || err != nil {
@@ -228,7 +228,7 @@ func TestCheck(t *testing.T) {
 
 func TestCompact(t *testing.T) {
 	s := open(t, fixture.Copy(t, "hermes-v11.db"), Options{})
-	if err := s.Compact(t.Context()); err != nil {
+	if err := compact(t, s); err != nil {
 		t.Fatal(err)
 	}
 	if !s.Info().ActivityIndex {

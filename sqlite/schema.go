@@ -220,7 +220,7 @@ func (sh *shape) ours() bool {
 // onlyOurs says that every object bears a name of ours.
 func (sh *shape) onlyOurs() bool {
 	for name := range sh.objects {
-		if !strings.HasPrefix(name, "sqlite_") && !slices.ContainsFunc(declared, func(o object) bool { return o.name == name }) {
+		if !strings.HasPrefix(name, "sqlite_") && name != textView && !slices.ContainsFunc(declared, func(o object) bool { return o.name == name }) {
 			return false
 		}
 	}

@@ -46,7 +46,10 @@ func (s *store) runUnindexed(jobs []*job) {
 func (s *store) runPastIndex(j *job) error {
 	ctx := context.Background()
 	return s.inTx(j.ctx, func() error {
-		m := &migration{store: s, c: s.w}
+		m, err := s.migrating(ctx, s.w)
+		if err != nil {
+			return err
+		}
 		for _, index := range indexes {
 			if err := m.dropTriggers(ctx, index); err != nil {
 				return err
@@ -63,7 +66,7 @@ func (s *store) runPastIndex(j *job) error {
 				return err
 			}
 		}
-		_, err := s.w.exec(ctx, "INSERT INTO state_meta (key, value) VALUES (?, '1') ON CONFLICT (key) DO NOTHING", staleKey)
+		_, err = s.w.exec(ctx, "INSERT INTO state_meta (key, value) VALUES (?, '1') ON CONFLICT (key) DO NOTHING", staleKey)
 		return err
 	})
 }

@@ -300,7 +300,7 @@ func TestClosed(t *testing.T) {
 	if err := s.Read(t.Context(), func(engine.Queryer) error { return nil }); !errors.Is(err, sessiondb.ErrClosed) {
 		t.Errorf("read: %v", err)
 	}
-	if err := s.Compact(t.Context()); !errors.Is(err, sessiondb.ErrClosed) {
+	if err := compact(t, s); !errors.Is(err, sessiondb.ErrClosed) {
 		t.Errorf("compact: %v", err)
 	}
 	if err := s.Close(); err != nil {

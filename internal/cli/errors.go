@@ -43,7 +43,7 @@ var outcomes = []struct {
 	{errInterrupted, exitFailed, "nothing is half done; run it again to go on"},
 	{errPartly, exitFailed, "what was done so far stays; run it again to go on"},
 	{errNoStore, exitFailed, "name one with --db FILE or $HERMES_HOME, fill a new one with 'sessiondb import', or try 'sessiondb demo'"},
-	{errNeedsWriter, exitFailed, "any command that writes does that, such as 'sessiondb vacuum'"},
+	{errNeedsWriter, exitFailed, "any command that writes does that, such as 'sessiondb compact'"},
 	{sessiondb.ErrAmbiguous, exitFailed, "give more of the id"},
 	{sessiondb.ErrTitleTaken, exitFailed, "choose another title, or rename that session first"},
 	{sessiondb.ErrTitleInvalid, exitUsage, "shorten the title"},

@@ -41,6 +41,7 @@ func TestDocumentedKeys(t *testing.T) {
 		{"usage --by top --json", []string{"usage", "--by", "top", "--json"}},
 		{"stats --json", []string{"stats", "--json"}},
 		{"space of stats --json", []string{"stats", "--space", "--json"}},
+		{"compact --json", []string{"compact", "--json"}},
 		{"version --json", []string{"version", "--json"}},
 		{"export", []string{"export", "refactor auth"}},
 		{"delete --json and prune --json", []string{"delete", "refactor auth", "--dry-run", "--json"}},

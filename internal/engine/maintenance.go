@@ -4,8 +4,9 @@ import "context"
 
 // Maintenance is what keeps a database small and sound.
 type Maintenance interface {
-	// Compact merges index segments and gives free pages back.
-	Compact(ctx context.Context) error
+	// Compact merges index segments and gives free pages back. Interrupted, it
+	// has done some of it, and nothing is lost.
+	Compact(ctx context.Context, o CompactOptions) (Compacted, error)
 	// Check reports damage without changing anything.
 	Check(ctx context.Context) ([]Finding, error)
 	// Space tells what takes how much room. It looks at every page.
@@ -21,3 +22,34 @@ type Finding struct {
 	What     string
 	Fix      string // the command that mends it, may be empty
 }
+
+// CompactOptions say how far Compact goes.
+type CompactOptions struct {
+	// Layout is how the indexes are laid out afterwards; empty leaves them.
+	Layout Layout
+	// IfPays leaves the file alone unless enough of it is free. Deleted is how
+	// many messages were deleted just now.
+	IfPays  bool
+	Deleted int64
+	// Progress hears what is being done and how far it is, total 0 for unknown;
+	// nil is fine.
+	Progress func(what string, done, total int64)
+}
+
+// Compacted tells what Compact did.
+type Compacted struct {
+	Vacuumed bool
+	Rebuilt  bool // indexes that did not match the messages, or were laid out anew
+	// Held says that readers kept the file from getting shorter: it does when
+	// they are done.
+	Held bool
+}
+
+// Layout is how the full-text indexes keep what they index.
+type Layout string
+
+// The layouts.
+const (
+	Inline   Layout = "inline"   // each index has a copy of the text
+	External Layout = "external" // they read it from the messages
+)
