@@ -3,6 +3,7 @@ package sessiondb
 import (
 	"sort"
 	"strings"
+	"unicode"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 	"github.com/sessiondb-go/sessiondb/internal/searchql"
@@ -91,9 +92,12 @@ func (f *finder) nearTitles() ([]SearchSuggestion, error) {
 	for _, t := range f.query.Terms() {
 		typed = append(typed, t.Text)
 	}
-	want := trigrams(strings.Join(typed, " "))
-	if len(want) == 0 {
+	want := newLikeness(strings.Join(typed, " "))
+	if len(want.trigrams) == 0 {
 		return nil, nil
+	}
+	if some, err := f.anyTitleNear(want); err != nil || !some {
+		return nil, err
 	}
 	type near struct {
 		SearchSuggestion
@@ -105,7 +109,7 @@ func (f *finder) nearTitles() ([]SearchSuggestion, error) {
 		if err := r.Scan(&s.SessionID, &s.Title); err != nil {
 			return err
 		}
-		if score := likeness(want, s.Title); score >= nearEnough {
+		if score := want.of(s.Title); score >= nearEnough {
 			all = append(all, near{s, score})
 		}
 		return nil
@@ -118,27 +122,66 @@ func (f *finder) nearTitles() ([]SearchSuggestion, error) {
 	return out, err
 }
 
-func padded(s string) []rune {
-	return []rune(" " + strings.ToLower(strings.Join(strings.Fields(s), " ")) + " ")
+// anyTitleNear reads the titles alone, which takes a fraction of the time of
+// reading whose they are. Where there are too many to be compared it says yes.
+func (f *finder) anyTitleNear(want *likeness) (some bool, err error) {
+	titles := 0
+	err = eachRow(f.ctx, f.q, func(r engine.Rows) error {
+		var title string
+		if err := r.Scan(&title); err != nil {
+			return err
+		}
+		titles++
+		some = some || want.of(title) >= nearEnough
+		return nil
+	}, `SELECT s.title FROM sessions s WHERE s.title IS NOT NULL LIMIT ?`, maxTitles+1)
+	return some || titles > maxTitles, err
 }
 
-func trigrams(s string) map[[3]rune]bool {
-	r := padded(s)
-	out := map[[3]rune]bool{}
+// likeness compares titles with a text by their trigrams.
+type likeness struct {
+	trigrams map[[3]rune]bool
+	middles  [256]bool // the last byte of the middle of each: most others are told by it
+	runes    []rune    // reused
+}
+
+func newLikeness(s string) *likeness {
+	l := &likeness{trigrams: map[[3]rune]bool{}}
+	r := l.padded(s)
 	for i := 0; i+3 <= len(r); i++ {
-		out[[3]rune(r[i:i+3])] = true
+		l.trigrams[[3]rune(r[i:i+3])] = true
+		l.middles[byte(r[i+1])] = true
 	}
+	return l
+}
+
+// padded is a text in lower case with one space between words and at the ends,
+// until the next call.
+func (l *likeness) padded(s string) []rune {
+	out := append(l.runes[:0], ' ')
+	for _, r := range s {
+		if unicode.IsSpace(r) {
+			r = ' '
+		}
+		if r != ' ' || out[len(out)-1] != ' ' {
+			out = append(out, unicode.ToLower(r))
+		}
+	}
+	if out[len(out)-1] != ' ' || len(out) == 1 {
+		out = append(out, ' ')
+	}
+	l.runes = out
 	return out
 }
 
-// likeness is how much of the trigrams of the shorter text the other one has.
-func likeness(want map[[3]rune]bool, title string) float64 {
-	r := padded(title)
+// of is how much of the trigrams of the shorter text the other one has.
+func (l *likeness) of(title string) float64 {
+	r := l.padded(title)
 	shared := 0
 	for i := 0; i+3 <= len(r); i++ {
-		if want[[3]rune(r[i:i+3])] {
+		if l.middles[byte(r[i+1])] && l.trigrams[[3]rune(r[i:i+3])] {
 			shared++
 		}
 	}
-	return min(1, float64(shared)/float64(max(1, min(len(want), len(r)-2))))
+	return min(1, float64(shared)/float64(max(1, min(len(l.trigrams), len(r)-2))))
 }
