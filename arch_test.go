@@ -20,7 +20,8 @@ const module = "github.com/sessiondb-go/sessiondb"
 // import. docs/architecture.md says why. "." is the root.
 var rooms = map[string][]string{
 	".":                   {"internal/engine", "internal/searchql", "internal/text"},
-	"sqlite":              {".", "internal/engine", "internal/searchql", "internal/text"},
+	"sqlite":              {".", "internal/engine", "internal/searchql", "internal/sqlitefile", "internal/text"},
+	"internal/sqlitefile": {},
 	"internal/engine":     {"internal/searchql"},
 	"internal/searchql":   {},
 	"internal/text":       {},

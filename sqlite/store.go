@@ -89,6 +89,9 @@ func openStore(ctx context.Context, path string, o Options, set settings) (_ *st
 		_ = s.Close()
 		return nil, s.explain(err)
 	}
+	if info, err := os.Stat(path); err == nil {
+		inUse.Store(s, info)
+	}
 	return s, nil
 }
 
@@ -311,6 +314,7 @@ func (s *store) Close() (err error) {
 			err = errors.Join(err, s.w.close())
 		}
 		s.queue.close()
+		inUse.Delete(s)
 	})
 	return err
 }

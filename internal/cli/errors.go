@@ -18,6 +18,7 @@ const (
 	exitFailed   = 1 // the command was understood and failed
 	exitUsage    = 2 // the command line makes no sense
 	exitNotFound = 3 // no such session, message or title
+	exitLost     = 4 // done, but some of it is missing for ever
 )
 
 // Errors that only a command line has.
@@ -28,6 +29,7 @@ var (
 	errInterrupted = errors.New("interrupted")
 	errNeedsWriter = errors.New("only an open for writing can mend it")
 	errPartly      = errors.New("not all of it is done")
+	errIncomplete  = errors.New("something is missing")
 	errNoRoom      = error(syscall.ENOSPC)
 )
 
@@ -42,6 +44,7 @@ var outcomes = []struct {
 	{errNoTerminal, exitUsage, "nothing was changed; pass --yes to go ahead, or --dry-run to see what would happen"},
 	{errInterrupted, exitFailed, "nothing is half done; run it again to go on"},
 	{errPartly, exitFailed, "what was done so far stays; run it again to go on"},
+	{errIncomplete, exitLost, "keep the damaged file until you know that you don't miss it"},
 	{errNoStore, exitFailed, "name one with --db FILE or $HERMES_HOME, fill a new one with 'sessiondb import', or try 'sessiondb demo'"},
 	{errNeedsWriter, exitFailed, "any command that writes does that, such as 'sessiondb compact'"},
 	{sessiondb.ErrAmbiguous, exitFailed, "give more of the id"},

@@ -46,6 +46,7 @@ func TestDocumentedKeys(t *testing.T) {
 		{"export", []string{"export", "refactor auth"}},
 		{"delete --json and prune --json", []string{"delete", "refactor auth", "--dry-run", "--json"}},
 		{"delete --json and prune --json", []string{"prune", "--dry-run", "--json"}},
+		{"recover --json", []string{"recover", store, filepath.Join(t.TempDir(), "new.db"), "--json"}},
 		{"import --json", []string{"import", exported, "--json", "--db", copied}},
 	} {
 		compared[c.section] = true

@@ -1,0 +1,178 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	lib "modernc.org/sqlite/lib"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/sqlitefile"
+)
+
+// ofIndexes says whether an object belongs to our full-text tables, which a
+// migration makes.
+func ofIndexes(o sqlitefile.Object) bool {
+	return slices.ContainsFunc(indexes, func(index string) bool { return o.Name == index || strings.HasPrefix(o.Name, index+"_") })
+}
+
+// createIndexed makes the full-text tables of a newer store, with the views and
+// triggers that fill them: its own, since how they do it is that program's.
+func (r *recovery) createIndexed(ctx context.Context) error {
+	for _, kind := range []string{"view", "table", "trigger"} {
+		for _, o := range r.objects {
+			if o.Type == kind && ofIndexes(o) && !isPart(o.Name) {
+				r.createOrNote(ctx, o)
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// createRest makes the other objects of the damaged store: indexes, virtual
+// tables, views, triggers.
+func (r *recovery) createRest(ctx context.Context) error {
+	for _, kind := range []string{"index", "view", "trigger"} {
+		for i, o := range r.objects {
+			if o.Type == kind && o.SQL != "" && !ofIndexes(o) && !slices.ContainsFunc(coreTables, func(t string) bool { return o.Name == t }) {
+				r.o.Progress("make indexes", int64(i), int64(len(r.objects)))
+				r.createOrNote(ctx, o)
+			}
+		}
+	}
+	for _, o := range r.objects {
+		if isVirtual(o) && !ofIndexes(o) {
+			if err := r.register(ctx, o); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+func (r *recovery) createOrNote(ctx context.Context, o sqlitefile.Object) {
+	err := r.create(ctx, o.SQL)
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case primaryCode(err) == lib.SQLITE_CONSTRAINT:
+		r.note("%s %s is left out: the values are not unique", o.Type, o.Name)
+	default:
+		r.note("%s %s is left out: %v", o.Type, o.Name, err)
+	}
+}
+
+// register puts a virtual table into the schema; what it keeps its data in was
+// copied. A full-text table that is not sound is made anew where it can be.
+func (r *recovery) register(ctx context.Context, o sqlitefile.Object) error {
+	if !single(o.SQL) {
+		r.note("table %s is left out: its declaration can't be used", o.Name)
+		return nil
+	}
+	if err := r.c.script(ctx, "PRAGMA writable_schema = ON"); err != nil {
+		return err
+	}
+	_, err := r.c.exec(ctx, "INSERT INTO main.sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('table', ?, ?, 0, ?)", o.Name, o.Name, o.SQL)
+	if err = firstError(err, r.c.script(ctx, "PRAGMA writable_schema = RESET")); err != nil {
+		return err
+	}
+	name := quoted(o.Name)
+	if !slices.Contains(sqlWords(o.SQL), "fts5") {
+		return nil
+	}
+	if err := r.c.script(ctx, "INSERT INTO "+name+" ("+name+") VALUES ('integrity-check')"); err == nil {
+		return nil
+	}
+	if err := r.c.script(ctx, "INSERT INTO "+name+" ("+name+") VALUES ('rebuild')"); err != nil {
+		r.note("full-text table %s is not sound: %v", o.Name, err)
+	}
+	return nil
+}
+
+// migrateCopy brings a store of our schema or before to the present one.
+func (r *recovery) migrateCopy(ctx context.Context) (err error) {
+	r.SchemaVersion = max(r.version, SchemaVersion)
+	if r.newer() {
+		return r.keepVersion(ctx)
+	}
+	sh, err := readShape(ctx, r.c)
+	if err != nil {
+		return err
+	}
+	p := planFor(sh)
+	if err := r.c.script(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	s := &store{log: r.o.Logger, progress: r.o.Progress}
+	if err := (&migration{store: s, c: r.c, from: sh}).run(ctx, p); err != nil {
+		return err
+	}
+	if _, err := r.c.exec(ctx, "DELETE FROM state_meta WHERE key = ?", staleKey); err != nil {
+		return err
+	}
+	return r.c.script(ctx, "COMMIT")
+}
+
+// keepVersion writes the version row of a newer store if it is lost, so that
+// nobody takes it for an old one.
+func (r *recovery) keepVersion(ctx context.Context) error {
+	if r.FromVersion > 0 {
+		return nil
+	}
+	_, err := r.c.exec(ctx, "INSERT INTO schema_version (version) VALUES (?)", r.version)
+	return err
+}
+
+// verify sees that the new store is sound, and finishes the report.
+func (r *recovery) verify(ctx context.Context) error {
+	r.o.Progress("check", 0, 0)
+	rows, err := r.c.query(ctx, "PRAGMA main.integrity_check")
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return err
+		}
+		if line != "ok" {
+			return fmt.Errorf("%w: the new store is not sound: %s", sessiondb.ErrCorrupt, line)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, t := range r.tables {
+		if t.Name != "schema_version" {
+			r.Tables = append(r.Tables, t.RecoveredTable)
+		}
+		r.PagesLost += t.PagesLost
+		if err := r.verifyCount(ctx, t.Name, t.Name, t.Rows); err != nil {
+			return err
+		}
+	}
+	if r.newer() {
+		return nil
+	}
+	for _, index := range indexes {
+		if err := r.verifyCount(ctx, index, index+"_docsize", r.table("messages").Rows); err != nil {
+			return err
+		}
+	}
+	if r.SchemaDamaged && r.table("messages").Rows+r.table("sessions").Rows == 0 {
+		return errNothingOurs("no session and no message was found in it")
+	}
+	return nil
+}
+
+func (r *recovery) verifyCount(ctx context.Context, name, table string, want int64) error {
+	var n int64
+	if err := r.c.queryRow(ctx, []any{&n}, "SELECT COUNT(*) FROM main."+quoted(table)); err != nil {
+		return err
+	}
+	if n != want && name != "schema_version" && name != "state_meta" {
+		return fmt.Errorf("%w: the new store has %d rows in %s instead of %d", sessiondb.ErrCorrupt, n, name, want)
+	}
+	return nil
+}
