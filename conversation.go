@@ -58,14 +58,14 @@ func (db *DB) Conversation(ctx context.Context, sessionID string, ancestors bool
 // chain of parents if wanted, root first. A delegate works while its parent goes
 // on, so those two stand in the order in which they spoke.
 func chainMessages(ctx context.Context, q engine.Queryer, id string, withParents bool) ([]Message, error) {
-	ms, err := queryMessages(ctx, q, sessionMessagesSQL, id)
+	ms, err := sessionMessages(ctx, q, id)
 	parts := [][]Message{ms} // from the last to the first
 	for seen := map[string]bool{id: true}; withParents && err == nil; seen[id] = true {
 		var kind Kind
 		if id, kind, err = parentOf(ctx, q, id); err != nil || id == "" || seen[id] {
 			break
 		}
-		if ms, err = queryMessages(ctx, q, sessionMessagesSQL, id); err != nil {
+		if ms, err = sessionMessages(ctx, q, id); err != nil {
 			break
 		}
 		parts = append(parts, ms)

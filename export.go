@@ -46,7 +46,7 @@ func (db *DB) ExportSession(ctx context.Context, id string) (e ExportedSession, 
 		if _, e.Kind, err = originOf(ctx, q, id); err != nil {
 			return err
 		}
-		e.Messages, err = queryMessages(ctx, q, sessionMessagesSQL, id)
+		e.Messages, err = sessionMessages(ctx, q, id)
 		return err
 	})
 	return e, err
@@ -234,7 +234,7 @@ func (x *exporter) message(m *Message) error {
 	return nil
 }
 
-var messageByIDSQL = `SELECT ` + selectColumns("m", messageColumns) + ` FROM messages m WHERE m.id = ?`
+const messageByIDSQL = `FROM messages m WHERE m.id = ?`
 
 // salvage goes on behind the last message that could be read, one at a time.
 // The ids stand in an index, which may be whole where the rows are not.

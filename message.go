@@ -77,7 +77,7 @@ func (m Message) ToolCallList() []json.RawMessage {
 func (db *DB) Messages(ctx context.Context, sessionID string) (out []Message, err error) {
 	defer wrap(&err, "messages of %s", sessionID)
 	err = db.read(ctx, func(q engine.Queryer) error {
-		out, err = queryMessages(ctx, q, sessionMessagesSQL, sessionID)
+		out, err = sessionMessages(ctx, q, sessionID)
 		return err
 	})
 	db.warnMalformed(out)
@@ -90,35 +90,53 @@ func (db *DB) Messages(ctx context.Context, sessionID string) (out []Message, er
 var sessionMessagesSQL = messagesByID(`SELECT id FROM messages WHERE session_id = ?`)
 
 // messagesByID selects the messages that a query names, in the order of the
-// conversation. Ids are picked first and rows read by id, so that no sort ever
-// carries the text of messages.
+// conversation, for eachMessage. Ids are picked first and rows read by id, so
+// that no sort ever carries the text of messages.
 func messagesByID(ids string) string {
-	return `SELECT ` + selectColumns("m", messageColumns) + ` FROM messages m WHERE m.id IN (` + ids + `) ORDER BY m.id`
+	return `FROM messages m WHERE m.id IN (` + ids + `) ORDER BY m.id`
 }
 
-func queryMessages(ctx context.Context, q engine.Queryer, query string, args ...any) (out []Message, err error) {
-	err = eachMessage(ctx, q, func(m *Message) error {
+// maxHint bounds the room that is made because a counter says so.
+const maxHint = 10_000
+
+// sessionMessages reads a session whole. Its counter, which may be wrong or out
+// of reach, says how much room to make at first.
+func sessionMessages(ctx context.Context, q engine.Queryer, id string) ([]Message, error) {
+	var n int64
+	_ = q.QueryRow(ctx, `SELECT message_count FROM sessions WHERE id = ?`, id).Scan(intColumn{"message_count", &n, new(odd)})
+	return appendMessages(ctx, q, make([]Message, 0, max(0, min(n, maxHint))), sessionMessagesSQL, id)
+}
+
+func queryMessages(ctx context.Context, q engine.Queryer, from string, args ...any) ([]Message, error) {
+	return appendMessages(ctx, q, nil, from, args...)
+}
+
+func appendMessages(ctx context.Context, q engine.Queryer, out []Message, from string, args ...any) ([]Message, error) {
+	err := eachMessage(ctx, q, func(m *Message) error {
 		out = append(out, *m)
 		return nil
-	}, query, args...)
+	}, from, args...)
 	return out, err
 }
 
 // errStop ends eachMessage without an error.
 var errStop = errors.New("stop")
 
-// eachMessage calls fn for every message of a query. The message is reused: fn
-// copies what it keeps.
-func eachMessage(ctx context.Context, q engine.Queryer, fn func(*Message) error, query string, args ...any) error {
+var messageSelect = selectColumns("m", messageColumns)
+
+// eachMessage calls fn for every message m of a query, of which from is what
+// stands behind the columns. The message is reused: fn copies what it keeps.
+func eachMessage(ctx context.Context, q engine.Queryer, fn func(*Message) error, from string, args ...any) error {
 	var m Message
 	targets := m.scanTargets()
-	err := eachRow(ctx, q, func(r engine.Rows) error {
+	rows, err := q.QueryColumns(ctx, messageSelect, from, args...)
+	err = scanRows(rows, err, func(r engine.Rows) error {
 		m.odd = nil
 		if err := r.Scan(targets...); err != nil {
 			return err
 		}
 		return fn(&m)
-	}, query, args...)
+	})
 	if errors.Is(err, errStop) {
 		return nil
 	}

@@ -81,6 +81,11 @@ func anys(list []string) []any {
 // eachRow calls scan for every row of a query.
 func eachRow(ctx context.Context, q engine.Queryer, scan func(engine.Rows) error, query string, args ...any) error {
 	rows, err := q.Query(ctx, query, args...)
+	return scanRows(rows, err, scan)
+}
+
+// scanRows calls scan for every row of a result, unless there is none.
+func scanRows(rows engine.Rows, err error, scan func(engine.Rows) error) error {
 	if err != nil {
 		return err
 	}

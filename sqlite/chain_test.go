@@ -34,6 +34,11 @@ func (q countingQueryer) QueryRow(ctx context.Context, query string, args ...any
 	return q.Queryer.QueryRow(ctx, query, args...)
 }
 
+func (q countingQueryer) QueryColumns(ctx context.Context, columns, rest string, args ...any) (engine.Rows, error) {
+	q.c.queries++
+	return q.Queryer.QueryColumns(ctx, columns, rest, args...)
+}
+
 // chainOf is a store with one chain of n sessions, a message in each.
 func chainOf(t *testing.T, n int) *counting {
 	t.Helper()

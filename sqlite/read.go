@@ -41,3 +41,11 @@ func (t readTx) QueryRow(ctx context.Context, query string, args ...any) engine.
 	r, err := t.c.query(ctx, query, args...)
 	return row{r, err}
 }
+
+func (t readTx) QueryColumns(ctx context.Context, columns, rest string, args ...any) (engine.Rows, error) {
+	r, err := t.c.queryWide(ctx, columns, rest, args...)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}

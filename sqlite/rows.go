@@ -20,6 +20,8 @@ type rows struct {
 	vals []sqldriver.Value
 	err  error
 	note func(error) // hears of errors, may be nil
+	wide *receiver   // gets the columns, nil if they come one by one
+	row  [1]sqldriver.Value
 }
 
 func (r *rows) Next() bool {
@@ -29,10 +31,7 @@ func (r *rows) Next() bool {
 	if r.err = r.ctx.Err(); r.err != nil {
 		return false
 	}
-	if r.vals == nil {
-		r.vals = make([]sqldriver.Value, len(r.raw.Columns()))
-	}
-	err := r.raw.Next(r.vals)
+	err := r.next()
 	if err == nil {
 		return true
 	}
@@ -43,6 +42,20 @@ func (r *rows) Next() bool {
 		r.fail(err)
 	}
 	return false
+}
+
+// next reads a row into vals.
+func (r *rows) next() (err error) {
+	if r.wide != nil {
+		if err = r.raw.Next(r.row[:]); err == nil {
+			r.vals, err = r.wide.take(r.row[0], r.vals)
+		}
+		return err
+	}
+	if r.vals == nil {
+		r.vals = make([]sqldriver.Value, len(r.raw.Columns()))
+	}
+	return r.raw.Next(r.vals)
 }
 
 func (r *rows) fail(err error) {
@@ -76,6 +89,9 @@ func (r *rows) Close() error {
 	err := r.raw.Close()
 	r.stmt.release()
 	r.raw = nil
+	if r.wide != nil {
+		receivers.remove(r.wide)
+	}
 	if i := slices.Index(r.conn.open, r); i >= 0 {
 		r.conn.open = slices.Delete(r.conn.open, i, i+1)
 	}

@@ -322,11 +322,24 @@ func (t *writeTx) QueryRow(ctx context.Context, query string, args ...any) engin
 	return row{r, err}
 }
 
+func (t *writeTx) QueryColumns(ctx context.Context, columns, rest string, args ...any) (engine.Rows, error) {
+	r, err := t.begun(ctx, func() (*rows, error) { return t.c.queryWide(context.Background(), columns, rest, args...) })
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
 func (t *writeTx) query(ctx context.Context, query string, args ...any) (*rows, error) {
+	return t.begun(ctx, func() (*rows, error) { return t.c.query(context.Background(), query, args...) })
+}
+
+// begun is a result that was asked for, if a statement may run.
+func (t *writeTx) begun(ctx context.Context, ask func() (*rows, error)) (*rows, error) {
 	if err := t.ready(ctx); err != nil {
 		return nil, err
 	}
-	r, err := t.c.query(context.Background(), query, args...)
+	r, err := ask()
 	if err != nil {
 		t.note(err)
 		return nil, err
