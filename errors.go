@@ -42,6 +42,10 @@ var (
 	ErrBusy = errors.New("database is busy")
 	// ErrFull means that the disk, or the quota, is full. Nothing was written.
 	ErrFull = errors.New("disk is full")
+	// ErrIO means that the system could not open, read, write or lock the file,
+	// or one beside it. A write that failed so is not half done; where the disk
+	// failed while it was made durable, it may turn out to be there whole.
+	ErrIO = errors.New("the file can't be read or written")
 	// ErrReplaced means that the file at the path is no longer the one that is
 	// open. Nothing was written.
 	ErrReplaced = errors.New("database file was replaced")

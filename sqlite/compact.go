@@ -33,7 +33,7 @@ func (s *store) Compact(ctx context.Context, o engine.CompactOptions) (done engi
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
-			return done, err
+			return done, s.locate(err)
 		}
 	}
 	return done, nil
@@ -62,6 +62,9 @@ func (s *store) step(ctx context.Context, fn func() error) error {
 		defer release()
 		return s.retry(ctx, func() error {
 			if err := s.ident.check(); err != nil {
+				return err
+			}
+			if err := s.haveWriter(ctx); err != nil {
 				return err
 			}
 			return fn()
@@ -143,7 +146,7 @@ const smallStore = 100_000
 // offerActivityIndex makes that index before the first write to a small store
 // that another program made. Listing works without, so nobody waits for it.
 func (s *store) offerActivityIndex() {
-	if !s.wantActivity {
+	if !s.wantActivity || s.w == nil {
 		return
 	}
 	s.wantActivity = false

@@ -64,6 +64,7 @@ type access struct {
 	vfs       string   // SQLite's file system layer, the default when empty
 	busy      int      // milliseconds to wait for a lock, 0 means busyTimeout
 	pragmas   []string // after those that every connection has
+	exclusive bool     // keep the file locked: a log then needs no shared memory
 }
 
 // dsn is the URI that opens path.
@@ -72,6 +73,9 @@ func dsn(path string, a access) string {
 		a.busy = busyTimeout
 	}
 	q := url.Values{"mode": {a.mode}, "_busy_timeout": {strconv.Itoa(a.busy)}, "_pragma": slices.Concat(pragmas, a.pragmas)}
+	if a.exclusive {
+		q["_pragma"] = append([]string{"locking_mode(EXCLUSIVE)"}, q["_pragma"]...)
+	}
 	if a.immutable {
 		q.Set("immutable", "1")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	driver "modernc.org/sqlite"
@@ -43,6 +44,8 @@ func mapError(ctx context.Context, err error) error {
 		return named(sessiondb.ErrFull, err) // no room for the file of the locks
 	}
 	switch primaryCode(err) {
+	case lib.SQLITE_IOERR, lib.SQLITE_CANTOPEN, lib.SQLITE_PROTOCOL:
+		return named(sessiondb.ErrIO, err)
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return named(&sessiondb.BusyError{Attempts: 1, Waited: busyTimeout * time.Millisecond}, err)
 	case lib.SQLITE_FULL:
@@ -65,8 +68,31 @@ func mapError(ctx context.Context, err error) error {
 	return err
 }
 
+// systemError gives an error of a system call of our own the name that callers
+// know.
+func systemError(err error) error {
+	switch {
+	case errors.Is(err, syscall.EIO):
+		return named(sessiondb.ErrIO, err)
+	case errors.Is(err, syscall.ENOSPC):
+		return named(sessiondb.ErrFull, err)
+	}
+	return err
+}
+
+// noSharedMemory says that processes can't share the memory that a write-ahead
+// log needs.
+func noSharedMemory(err error) bool {
+	switch extendedCode(err) {
+	case lib.SQLITE_IOERR_SHMMAP, lib.SQLITE_IOERR_SHMOPEN, lib.SQLITE_IOERR_SHMLOCK, lib.SQLITE_PROTOCOL:
+		return true
+	}
+	return false
+}
+
 // locate adds the file to an error that is about it, which SQLite does not.
 func (s *store) locate(err error) error {
+	err = systemError(err)
 	var what string
 	switch primaryCode(err) {
 	case lib.SQLITE_READONLY:

@@ -67,6 +67,9 @@ func (s *store) private(a *access) (done func(), err error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(s.path), "."+filepath.Base(s.path)+".*.tmp") // mode 0600
 	if err != nil {
+		if e := mayUse(filepath.Dir(s.path), 3); e != nil {
+			err = because(filepath.Dir(s.path), e)
+		}
 		return nil, err
 	}
 	_ = f.Close()

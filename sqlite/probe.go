@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	lib "modernc.org/sqlite/lib"
@@ -97,30 +96,6 @@ func cantOpen(err error) bool {
 		return true
 	}
 	return false
-}
-
-// enableWAL switches the write-ahead log on where it is not. Where the file
-// system can't do it, the store works without.
-func (s *store) enableWAL(ctx context.Context) error {
-	var mode string
-	if err := s.w.queryRow(ctx, []any{&mode}, "PRAGMA journal_mode"); err != nil {
-		return err
-	}
-	if mode == "wal" {
-		return nil
-	}
-	err := s.w.queryRow(ctx, []any{&mode}, "PRAGMA journal_mode = WAL")
-	if err == nil && mode == "wal" || isBusy(err) {
-		return err
-	}
-	switch primaryCode(err) {
-	case lib.SQLITE_OK, lib.SQLITE_PROTOCOL, lib.SQLITE_AUTH, lib.SQLITE_IOERR, lib.SQLITE_CANTOPEN:
-	default:
-		return err
-	}
-	s.log.Warn("the file system can't keep a write-ahead log: readers and writers will wait for each other",
-		"path", s.path, "cause", fmt.Sprint(err))
-	return s.w.queryRow(ctx, []any{&mode}, "PRAGMA journal_mode = DELETE")
 }
 
 // readCookie reads the number that changes with the schema.

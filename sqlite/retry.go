@@ -23,7 +23,10 @@ func (s *store) retry(ctx context.Context, op func() error) error {
 	start := time.Now()
 	for n := 1; ; n++ {
 		err := op()
-		if err == nil || !isBusy(err) {
+		if err == nil || !isBusy(err) && !noSharedMemory(err) {
+			return err
+		}
+		if n == maxAttempts && !isBusy(err) {
 			return err
 		}
 		if n == maxAttempts {

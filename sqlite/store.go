@@ -153,15 +153,15 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 		defer done()
 	}
 	before, _ := os.Stat(s.path)
-	err = s.retry(ctx, func() (err error) {
-		s.w, err = openConn(ctx, s.path, a)
-		return err
-	})
+	err = s.retry(ctx, func() error { return s.openWriter(ctx, a) })
 	if err != nil {
 		return s.cannotWrite(ctx, err)
 	}
 	if ro, err := s.w.raw.(interface{ IsReadOnly(string) (bool, error) }).IsReadOnly("main"); err == nil && ro {
 		s.dropWriter()
+		if s.writable() {
+			return fmt.Errorf("%w: %s can't be opened for writing", sessiondb.ErrIO, s.path)
+		}
 		return s.openReadOnly(ctx, fmt.Errorf("%w: %s may not be written by this user", sessiondb.ErrReadOnly, s.path))
 	}
 	if s.ident, err = identify(s.path, s.real); err != nil {
@@ -170,7 +170,7 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 	if before != nil && !os.SameFile(before, s.ident.db) {
 		return fmt.Errorf("%w: %s, while it was opened", sessiondb.ErrReplaced, s.path)
 	}
-	if err := s.prepareFile(ctx, sh == nil); err != nil {
+	if err := s.prepareFile(ctx, a, sh == nil); err != nil {
 		return err
 	}
 	s.readers = newPool(func(ctx context.Context) (*conn, error) {
@@ -184,9 +184,15 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 
 // prepareFile makes an open file what the store needs. A healthy file is only
 // looked at.
-func (s *store) prepareFile(ctx context.Context, isNew bool) error {
+func (s *store) prepareFile(ctx context.Context, a access, isNew bool) error {
 	tighten(s.path, s.real)
-	if err := s.retry(ctx, func() error { return s.enableWAL(ctx) }); err != nil {
+	err := s.retry(ctx, func() error {
+		if err := s.haveWriter(ctx); err != nil {
+			return err
+		}
+		return s.enableWAL(ctx, a, isNew)
+	})
+	if err != nil {
 		return err
 	}
 	if err := s.migrate(ctx, s.w); err != nil {
@@ -207,7 +213,7 @@ func (s *store) prepareFile(ctx context.Context, isNew bool) error {
 // cannotWrite opens for reading what can't be opened for writing, a file in a
 // directory that is write-protected.
 func (s *store) cannotWrite(ctx context.Context, err error) error {
-	if !cantOpen(err) {
+	if !cantOpen(err) || s.writable() {
 		return err
 	}
 	refusal := fmt.Errorf("%w: %s, or its directory, may not be written by this user", sessiondb.ErrReadOnly, s.path)

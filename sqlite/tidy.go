@@ -29,9 +29,24 @@ func (s *store) tidy() {
 	_ = c.close()
 }
 
+// writable says that this user may write the file and what lies beside it: what
+// can't be opened then has another reason.
+func (s *store) writable() bool {
+	if !canAsk || mayUse(filepath.Dir(s.real), 3) != nil {
+		return false
+	}
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if e := mayUse(s.real+suffix, 6); e != nil && !os.IsNotExist(e) {
+			return false
+		}
+	}
+	return true
+}
+
 // explain says why a file can't be opened, where SQLite only says that it
 // can't. It asks for permissions and opens nothing.
 func (s *store) explain(err error) error {
+	err = systemError(err)
 	if primaryCode(err) != lib.SQLITE_CANTOPEN {
 		return err
 	}

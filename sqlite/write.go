@@ -145,7 +145,13 @@ func (s *store) runAlone(j *job) error {
 
 // begin takes the write lock and sees that the schema is still ours.
 func (s *store) begin(ctx context.Context) error {
+	if err := s.haveWriter(ctx); err != nil {
+		return err
+	}
 	if _, err := s.w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		if noSharedMemory(err) {
+			s.dropWriter() // to be opened anew, without the log
+		}
 		return err
 	}
 	if err := s.recheckSchema(); err != nil {
@@ -156,6 +162,9 @@ func (s *store) begin(ctx context.Context) error {
 }
 
 func (s *store) rollback() {
+	if s.w == nil {
+		return
+	}
 	s.w.closeRows()
 	_, _ = s.w.exec(context.Background(), "ROLLBACK")
 }
@@ -267,7 +276,7 @@ func firstError(errs ...error) error {
 // for the new one: moving that to the old one would take it from them.
 func (s *store) checkpoint() {
 	s.sinceCheckpoint = 0
-	if s.ident.checkAll() != nil {
+	if s.w == nil || s.ident.checkAll() != nil {
 		return
 	}
 	_ = s.w.queryRow(context.Background(), []any{new(any), new(any), new(any)}, "PRAGMA wal_checkpoint(PASSIVE)")

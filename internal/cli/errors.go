@@ -61,6 +61,7 @@ var outcomes = []struct {
 	{sessiondb.ErrReferenced, exitFailed, "nothing was deleted; remove what the other program keeps about this session first"},
 	{sessiondb.ErrExists, exitFailed, "use another id"},
 	{sessiondb.ErrInvalid, exitUsage, "see --help"},
+	{sessiondb.ErrIO, exitFailed, "nothing is half written; look for what the system says of the disk, and try again"},
 	{fs.ErrPermission, exitFailed, "check the permissions of the file and its folder"},
 	{fs.ErrNotExist, exitFailed, "check the path"},
 	{errNoRoom, exitFailed, "free some space and try again"},

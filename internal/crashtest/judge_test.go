@@ -106,6 +106,19 @@ func (j *judge) sound() {
 	}
 }
 
+// reachable is sound for a store that another release of SQLite filled, whose
+// full-text tables this one may call malformed.
+func (j *judge) reachable() {
+	for _, line := range j.rows("PRAGMA integrity_check") {
+		if line != "ok" && !strings.Contains(line, "FTS5") {
+			j.say("integrity_check: %s", line)
+		}
+	}
+	if got := strings.Join(j.rows("SELECT version FROM schema_version"), " "); got != fmt.Sprint(sqlite.SchemaVersion) {
+		j.say("schema version %q", got)
+	}
+}
+
 // ourCounts looks at the counters of sessions that only we wrote.
 func (j *judge) ourCounts() {
 	j.none("counts of tool calls", `SELECT s.id, s.tool_call_count, SUM(json_array_length(m.tool_calls)) FROM sessions s JOIN messages m ON m.session_id = s.id
@@ -166,6 +179,21 @@ func (j *judge) each(query string, fn func(scan func(...any) error) error) {
 	if err := rows.Err(); err != nil {
 		j.say("%s: %v", query, err)
 	}
+}
+
+// mend makes the full-text index anew if messages were stored past it, as a
+// store says it needs.
+func mend(ctx context.Context, path string) error {
+	j := plain(path)
+	stale := len(j.rows("SELECT 1 FROM state_meta WHERE key = 'sessiondb_fts_stale'")) > 0
+	if j.close(); !stale {
+		return nil
+	}
+	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Vacuum(ctx), db.Close())
 }
 
 // settle compares what is stored with what a lane was told. What was under way
