@@ -41,6 +41,19 @@ func (db *DB) BackupWithReport(ctx context.Context, dst string) (r BackupReport,
 	return reportOf(b), nil
 }
 
+// Verify reads every session, every message and every index, and tells what the
+// store holds. It is how a backup is tested: open the file for reading and
+// verify it. A damaged table is [ErrCorrupt]. [DB.Check] looks at more, and
+// takes longer.
+func (db *DB) Verify(ctx context.Context) (r BackupReport, err error) {
+	defer wrap(&err, "verify")
+	b, err := db.engine.Verify(ctx)
+	if err != nil {
+		return r, err
+	}
+	return reportOf(b), nil
+}
+
 func reportOf(b engine.Backup) BackupReport {
 	r := BackupReport{Bytes: b.Bytes, SchemaVersion: b.SchemaVersion, Sessions: b.Sessions, Messages: b.Messages}
 	for _, f := range b.Findings {

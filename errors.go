@@ -124,6 +124,33 @@ func (e *RoomError) Error() string {
 // Is reports whether target is [ErrFull].
 func (e *RoomError) Is(target error) bool { return target == ErrFull }
 
+// Process is a running program.
+type Process struct {
+	PID  int
+	Name string // empty where it is not known
+}
+
+// InUseError tells who has a store open that nobody may have open. It is
+// [ErrBusy].
+type InUseError struct {
+	Path  string
+	Users []Process // empty where the system does not tell
+}
+
+func (e *InUseError) Error() string {
+	if len(e.Users) == 0 {
+		return e.Path + " is in use by another program"
+	}
+	names := make([]string, len(e.Users))
+	for i, u := range e.Users {
+		names[i] = strings.TrimSpace(fmt.Sprintf("%s (process %d)", u.Name, u.PID))
+	}
+	return e.Path + " is in use by " + strings.Join(names, ", ")
+}
+
+// Is reports whether target is [ErrBusy].
+func (e *InUseError) Is(target error) bool { return target == ErrBusy }
+
 // SchemaError tells the version found and the newest this program writes. It
 // is [ErrSchemaNewer].
 type SchemaError struct {

@@ -32,13 +32,28 @@ func (s *store) Backup(ctx context.Context, dst string) (b engine.Backup, err er
 		return b, err
 	}
 	defer st.remove()
-	if err := s.copyTo(ctx, st.copy()); err != nil {
-		return b, err
-	}
-	if b, err = s.settle(ctx, st.copy()); err != nil {
+	if b, err = s.stageCopy(ctx, st); err != nil {
 		return b, err
 	}
 	return b, st.publish(dst)
+}
+
+// Verify implements [engine.Engine].
+func (s *store) Verify(ctx context.Context) (b engine.Backup, err error) {
+	err = s.Read(ctx, func(q engine.Queryer) (err error) {
+		b, err = inspect(ctx, q.(readTx).c, s.shape, s.report("verifying"))
+		return err
+	})
+	return b, err
+}
+
+// stageCopy copies the database to a stage, and looks whether the copy is
+// whole.
+func (s *store) stageCopy(ctx context.Context, st *stage) (b engine.Backup, err error) {
+	if err := s.copyTo(ctx, st.copy()); err != nil {
+		return b, err
+	}
+	return settle(ctx, st.copy(), s.report("verifying"))
 }
 
 // target is the absolute path of a backup, if one may be made there.
@@ -152,7 +167,7 @@ func copySteps(ctx context.Context, b *driver.Backup, report func(done, total in
 
 // settle makes a copy a file that needs no other beside it, looks whether it is
 // whole, and sees it to the disk.
-func (s *store) settle(ctx context.Context, path string) (b engine.Backup, err error) {
+func settle(ctx context.Context, path string, report func(done, total int64)) (b engine.Backup, err error) {
 	c, err := openConn(ctx, path, access{mode: "rw"})
 	if err != nil {
 		return b, err
@@ -164,7 +179,7 @@ func (s *store) settle(ctx context.Context, path string) (b engine.Backup, err e
 	if err != nil {
 		return b, err
 	}
-	if b, err = inspectFile(ctx, path, access{mode: "ro", immutable: true}, s.report("verifying")); err != nil {
+	if b, err = inspectFile(ctx, path, access{mode: "ro", immutable: true}, report); err != nil {
 		return b, err
 	}
 	return b, syncFile(path) // no connection of ours is open any more

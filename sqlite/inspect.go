@@ -20,9 +20,6 @@ func inspectFile(ctx context.Context, path string, a access, report func(done, t
 		return b, err
 	}
 	defer func() { _ = c.close() }()
-	if !sh.ours() || sh.blank() {
-		return b, fmt.Errorf("%w: there are no sessions in it", sessiondb.ErrNotStore)
-	}
 	return inspect(ctx, c, sh, report)
 }
 
@@ -31,6 +28,9 @@ func inspectFile(ctx context.Context, path string, a access, report func(done, t
 // finding. The deep check of the full-text index against the messages is left
 // to Check: it takes ten times as long and can cost no message.
 func inspect(ctx context.Context, c *conn, sh *shape, report func(done, total int64)) (b engine.Backup, err error) {
+	if !sh.ours() || sh.blank() {
+		return b, fmt.Errorf("%w: there are no sessions in it", sessiondb.ErrNotStore)
+	}
 	b.SchemaVersion = sh.version
 	if b.Bytes, err = wholeSize(ctx, c); err != nil {
 		return b, err

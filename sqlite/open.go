@@ -19,8 +19,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// Progress is called during long work (a migration) with what is being
-	// done and how far it is; nil is fine.
+	// Progress is called during long work (a migration, a backup) with what is
+	// being done and how far it is; nil is fine.
 	Progress func(what string, done, total int64)
 }
 

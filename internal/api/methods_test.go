@@ -2,7 +2,10 @@ package api_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -234,6 +237,16 @@ func TestExportAndImport(t *testing.T) {
 func TestCheckMethod(t *testing.T) {
 	if got := give(t, damaged(t), "check", nil); !strings.Contains(got, `"severity":"error"`) {
 		t.Errorf("got %s", got)
+	}
+}
+
+// A backup tells what it holds, and takes no name that is taken.
+func TestBackupMethod(t *testing.T) {
+	db := prepared(t)
+	path := filepath.Join(t.TempDir(), "copy.db")
+	run(t, db, []exchange{{"backup", []any{path}, `{"bytes":...`}})
+	if _, err := ask(t.Context(), db, "backup", []any{path}); !errors.Is(err, sessiondb.ErrInvalid) || !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a second time: %v", err)
 	}
 }
 

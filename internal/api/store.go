@@ -2,6 +2,9 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 
 	"github.com/sessiondb-go/sessiondb"
 )
@@ -17,7 +20,23 @@ var storeMethods = []*Method{
 	method(ReadsStore, "space", "Measures what takes how much room; looks at every page.",
 		"file_bytes, wal_bytes, free_bytes, text_bytes, content_bytes, tool_bytes, reasoning_bytes, ratio, and parts: a list of kind, name and bytes",
 		func(ctx context.Context, db *sessiondb.DB, _ none) (any, error) { return result(db.Space(ctx)) }),
+	method(ReadsStore, "backup", "Copies the store to a new file while others use it, and reads the copy through.",
+		"bytes, schema_version, sessions, messages, and findings where an index is damaged",
+		backup),
 	method(Nothing, "info", "Describes the open store.", "read_only, schema_version", info),
+}
+
+type backupParams struct {
+	Path string `json:"path" need:"true" doc:"the file to make; nothing may be there"`
+}
+
+// backup answers that path is invalid where no file can be made.
+func backup(ctx context.Context, db *sessiondb.DB, p backupParams) (any, error) {
+	r, err := db.BackupWithReport(ctx, p.Path)
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		err = fmt.Errorf("%w: path: %w", sessiondb.ErrInvalid, err)
+	}
+	return result(r, err)
 }
 
 type metaParams struct {

@@ -30,6 +30,7 @@ var (
 	errNeedsWriter = errors.New("only an open for writing can mend it")
 	errPartly      = errors.New("not all of it is done")
 	errIncomplete  = errors.New("something is missing")
+	errBadBackup   = errors.New("the backup can't be used")
 	errNoRoom      = error(syscall.ENOSPC)
 )
 
@@ -45,6 +46,7 @@ var outcomes = []struct {
 	{errInterrupted, exitFailed, "nothing is half done; run it again to go on"},
 	{errPartly, exitFailed, "what was done so far stays; run it again to go on"},
 	{errIncomplete, exitLost, "keep the damaged file until you know that you don't miss it"},
+	{errBadBackup, exitFailed, "nothing was changed; use another backup"},
 	{errNoStore, exitFailed, "name one with --db FILE or $HERMES_HOME, fill a new one with 'sessiondb import', or try 'sessiondb demo'"},
 	{errNeedsWriter, exitFailed, "any command that writes does that, such as 'sessiondb compact'"},
 	{sessiondb.ErrAmbiguous, exitFailed, "give more of the id"},
@@ -62,6 +64,7 @@ var outcomes = []struct {
 	{sessiondb.ErrExists, exitFailed, "use another id"},
 	{sessiondb.ErrInvalid, exitUsage, "see --help"},
 	{sessiondb.ErrIO, exitFailed, "nothing is half written; look for what the system says of the disk, and try again"},
+	{fs.ErrExist, exitFailed, "nothing is ever overwritten: choose another name"},
 	{fs.ErrPermission, exitFailed, "check the permissions of the file and its folder"},
 	{fs.ErrNotExist, exitFailed, "check the path"},
 	{errNoRoom, exitFailed, "free some space and try again"},

@@ -47,6 +47,8 @@ func TestDocumentedKeys(t *testing.T) {
 		{"delete --json and prune --json", []string{"delete", "refactor auth", "--dry-run", "--json"}},
 		{"delete --json and prune --json", []string{"prune", "--dry-run", "--json"}},
 		{"recover --json", []string{"recover", store, filepath.Join(t.TempDir(), "new.db"), "--json"}},
+		{"backup --json", []string{"backup", filepath.Join(t.TempDir(), "b.db"), "--json"}},
+		{"restore --json", []string{"restore", fixture.Copy(t, "hermes-v10.db"), "--json", "--dry-run"}},
 		{"import --json", []string{"import", exported, "--json", "--db", copied}},
 	} {
 		compared[c.section] = true

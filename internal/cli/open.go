@@ -111,6 +111,7 @@ func (a *app) migrating(ctx context.Context, path string, fn func(*sessiondb.DB)
 
 func (a *app) with(ctx context.Context, path string, readOnly bool, fn func(*sessiondb.DB) error) (err error) {
 	p := a.NewProgress()
+	defer p.Done()
 	db, err := sqlite.Open(ctx, path, sqlite.Options{ReadOnly: readOnly, Logger: a.logger(), Now: a.now, Progress: p.Report})
 	p.Done()
 	if err != nil {

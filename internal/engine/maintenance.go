@@ -14,6 +14,8 @@ type Maintenance interface {
 	// Backup copies the database to the file dst, which must not exist, from one
 	// snapshot. The file has that name once the copy was found whole.
 	Backup(ctx context.Context, dst string) (Backup, error)
+	// Verify reads every table through, as Backup does with its copy.
+	Verify(ctx context.Context) (Backup, error)
 }
 
 // Finding is one thing Check noticed.

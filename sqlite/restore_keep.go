@@ -1,0 +1,125 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+// keep copies what is there, which c has locked, to a file beside it.
+func (t *target) keep(ctx context.Context, c *conn) error {
+	st, err := newStage(filepath.Dir(t.real))
+	if err != nil {
+		return err
+	}
+	defer st.remove()
+	if err := copyPages(ctx, c, st.copy(), t.progress("keeping what is there, pages")); err != nil {
+		return fmt.Errorf("keep what is there: %w", err)
+	}
+	_, err = settle(ctx, st.copy(), t.progress("verifying what is there"))
+	switch {
+	case errors.Is(err, sessiondb.ErrCorrupt) || errors.Is(err, sessiondb.ErrNotStore):
+		t.r.KeptDamaged = true
+		err = syncFile(st.copy())
+	}
+	if err != nil {
+		return err
+	}
+	t.r.Kept = t.keptName()
+	if err := st.publish(t.r.Kept); err != nil {
+		t.r.Kept = ""
+		return err
+	}
+	return nil
+}
+
+// keptName is a name beside the store for what was there, which nothing has.
+func (t *target) keptName() string {
+	word := ".before-restore-"
+	if t.r.KeptDamaged {
+		word = ".damaged-"
+	}
+	name := t.real + word + t.now.UTC().Format(stampLayout)
+	for n := 2; taken(name); n++ {
+		name = fmt.Sprintf("%s%s%s-%d", t.real, word, t.now.UTC().Format(stampLayout), n)
+	}
+	return name
+}
+
+// taken says that a name is that of a file, or of one that belongs to it.
+func taken(name string) bool {
+	for _, suffix := range append([]string{""}, besides...) {
+		if _, err := os.Lstat(name + suffix); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// replace puts the staged file in the place of what SQLite can't open, or of
+// nothing. First what is there gets a second name, with its log; then the log
+// goes, which must never lie beside the new file.
+func (t *target) replace(st *stage) error {
+	dir, found := filepath.Dir(t.real), exists(t.real)
+	kept := t.keptName()
+	for _, suffix := range []string{"", "-wal", "-journal"} {
+		if !fileHolds(t.real + suffix) {
+			continue
+		}
+		if err := secondName(t.real+suffix, kept+suffix); err != nil {
+			return err
+		}
+		t.r.Kept = kept
+	}
+	if err := syncDir(dir); err != nil {
+		return err
+	}
+	for _, suffix := range []string{"-wal", "-journal", "-shm"} {
+		if err := os.Remove(t.real + suffix); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
+	if err := syncDir(dir); err != nil {
+		return err
+	}
+	if !found {
+		return st.publish(t.real)
+	}
+	if err := os.Rename(st.copy(), t.real); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// secondName gives a file another name, or copies it where files have only
+// one.
+func secondName(from, to string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	in, err := os.Open(from) // #nosec G304 -- a file of the store; nobody has it open
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // #nosec G304 -- beside the store
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if e := out.Sync(); err == nil {
+		err = e
+	}
+	if e := out.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		_ = os.Remove(to)
+	}
+	return err
+}
