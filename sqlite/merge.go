@@ -49,16 +49,42 @@ func (s *store) reindex(ctx context.Context, force bool, report func(what string
 
 var errStale = errors.New("full-text index is stale")
 
+// staleUnless is an error, or that of a stale index.
+func staleUnless(fresh bool, err error) error {
+	if err == nil && !fresh {
+		return errStale
+	}
+	return err
+}
+
 // compare has SQLite compare a full-text index with its copy of the text, or
-// with the messages where it has none. It writes nothing, but SQLite takes it
-// for a write.
+// with the messages where it has none, and compares such a copy with the
+// messages. It writes nothing, but SQLite takes it for a write.
 func (s *store) compare(ctx context.Context, index string) error {
 	stale, err := s.stale()
-	if err != nil || stale {
-		return errors.Join(err, errStale)
+	if err = staleUnless(!stale, err); err != nil {
+		return err
+	}
+	sh, err := readShape(ctx, s.w)
+	if err != nil {
+		return err
+	}
+	if sh.layout().keepsText {
+		differ, err := copyDiffers(ctx, s.w, index)
+		if err = staleUnless(!differ, err); err != nil {
+			return err
+		}
 	}
 	_, err = s.w.exec(ctx, "INSERT INTO "+index+" ("+index+", rank) VALUES ('integrity-check', 1)")
 	return err
+}
+
+// copyDiffers says whether the text that an index keeps is not that of the
+// messages.
+func copyDiffers(ctx context.Context, c *conn, index string) (differ bool, err error) {
+	err = c.queryRow(ctx, []any{&differ}, "SELECT (SELECT COUNT(*) FROM messages) <> (SELECT COUNT(*) FROM "+index+"_content) OR EXISTS (SELECT 1 FROM messages m LEFT JOIN "+
+		index+"_content i ON i.id = m.id WHERE i.c0 IS NOT ("+indexedText+"))")
+	return differ, err
 }
 
 // mergeStep is how many pages a transaction merges.
@@ -106,8 +132,8 @@ func (c *compaction) mergeIndex(ctx context.Context, index string) error {
 // leaves is about how many pages an index has.
 func (s *store) leaves(ctx context.Context, index string) (n int64, err error) {
 	stale, err := s.stale()
-	if err != nil || stale {
-		return 0, errors.Join(err, errStale)
+	if err = staleUnless(!stale, err); err != nil {
+		return 0, err
 	}
 	err = s.w.queryRow(ctx, []any{&n}, "SELECT COUNT(*) FROM "+index+"_idx")
 	return n, err

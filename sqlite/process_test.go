@@ -31,6 +31,7 @@ var roles = map[string]func(ctx context.Context, path string, args []string) err
 	"migrate": migrateRole,
 	"denied":  deniedRole,
 	"paused":  pausedRole,
+	"relay":   relayRole,
 }
 
 const roleVariable = "SESSIONDB_TEST_ROLE"

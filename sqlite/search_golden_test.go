@@ -13,8 +13,15 @@ import (
 
 // TestSearchGolden holds searches to recorded answers: the same, or one of the
 // improvements that ../testdata/golden-search-improvements.json lists with its reason. The list
-// names no case whose answer is the same.
+// names no case whose answer is the same. Where the indexes have no copy of the
+// text, the answers are those that they are with one.
 func TestSearchGolden(t *testing.T) {
+	for _, l := range []sessiondb.IndexLayout{"", sessiondb.InlineIndexes, sessiondb.ExternalIndexes} {
+		t.Run(string(l), func(t *testing.T) { searchGolden(t, l) })
+	}
+}
+
+func searchGolden(t *testing.T, l sessiondb.IndexLayout) {
 	better := map[string]string{}
 	b, err := os.ReadFile("../testdata/golden-search-improvements.json")
 	if err == nil {
@@ -28,6 +35,12 @@ func TestSearchGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
+	if l != "" {
+		_, err = db.Compact(t.Context(), sessiondb.CompactOptions{Layout: l})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	cases := 0
 	for _, c := range fixture.Golden(t) {
 		if c.Call != "search_messages" {
