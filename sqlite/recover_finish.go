@@ -96,16 +96,15 @@ func (r *recovery) migrateCopy(ctx context.Context) (err error) {
 	if r.newer() {
 		return r.keepVersion(ctx)
 	}
-	sh, err := readShape(ctx, r.c)
+	s := &store{log: r.o.Logger, progress: r.o.Progress}
+	m, err := s.migrating(ctx, r.c)
 	if err != nil {
 		return err
 	}
-	p := planFor(sh)
 	if err := r.c.script(ctx, "BEGIN"); err != nil {
 		return err
 	}
-	s := &store{log: r.o.Logger, progress: r.o.Progress}
-	if err := (&migration{store: s, c: r.c, from: sh}).run(ctx, p); err != nil {
+	if err := m.run(ctx, planFor(m.from)); err != nil {
 		return err
 	}
 	if _, err := r.c.exec(ctx, "DELETE FROM state_meta WHERE key = ?", staleKey); err != nil {

@@ -26,7 +26,7 @@ func (f *File) cell(n *node, at int) (c cell, ok bool) {
 		return c, false
 	}
 	size, used := varint(n.data[at:f.usable])
-	if used == 0 || size > min(maxRecord, uint64(f.declared)*uint64(f.usable)) { //nolint:gosec // usable is positive
+	if used == 0 || size > min(maxRecord, uint64(f.declared)*uint64(f.usable)) { // #nosec G115 -- usable is positive
 		return c, false
 	}
 	at += used
@@ -36,10 +36,10 @@ func (f *File) cell(n *node, at int) (c cell, ok bool) {
 			return c, false
 		}
 		at += used
-		c.id = int64(id) //nolint:gosec // ids are signed
+		c.id = int64(id) // #nosec G115 -- ids are signed
 	}
-	c.size = int(size) //nolint:gosec // bounded above
-	c.claim = uint64(n.no)<<16 | uint64(begin)
+	c.size = int(size)                         // #nosec G115 -- bounded above
+	c.claim = uint64(n.no)<<16 | uint64(begin) // #nosec G115 -- a place on a page
 	local := f.local(c.size, n.kind == tableLeaf)
 	if at+local > f.usable {
 		return c, false

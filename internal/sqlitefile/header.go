@@ -51,7 +51,7 @@ func parseHeader(b []byte) (h Header) {
 	}
 	h = Header{
 		OK: true, PageSize: size, Reserved: int(b[20]), Pages: u32(28), FreeTrunk: u32(32), FreePages: u32(36),
-		Encoding: encoding, UserVersion: int32(u32(60)), ApplicationID: int32(u32(68)), //nolint:gosec // the same bits
+		Encoding: encoding, UserVersion: int32(u32(60)), ApplicationID: int32(u32(68)), // #nosec G115 -- the same bits
 	}
 	if encoding < UTF8 || encoding > UTF16BE {
 		h.Encoding = UTF8

@@ -116,7 +116,7 @@ func (j *journalReader) super() string {
 	}
 	var sum uint32
 	for _, c := range name {
-		sum += uint32(int8(c)) //nolint:gosec // as SQLite adds them: signed characters
+		sum += uint32(int8(c)) // #nosec G115 -- as SQLite adds them: signed characters
 	}
 	if sum != binary.BigEndian.Uint32(tail[4:]) {
 		return ""

@@ -77,7 +77,7 @@ func (n *node) child(cell int) (page uint32, key int64, ok bool) {
 		return 0, 0, false
 	}
 	k, size := varint(n.data[cell+4:])
-	return binary.BigEndian.Uint32(n.data[cell:]), int64(k), size > 0 //nolint:gosec // ids are signed
+	return binary.BigEndian.Uint32(n.data[cell:]), int64(k), size > 0 // #nosec G115 -- ids are signed
 }
 
 // varint reads SQLite's variable-length integer; size 0 means that it is cut.

@@ -99,7 +99,7 @@ func (f *File) trunk(n uint32) (next uint32, leaves []uint32, ok bool) {
 	}
 	next = binary.BigEndian.Uint32(p.data)
 	count := binary.BigEndian.Uint32(p.data[4:])
-	if next != 0 && !f.possible(next) || count > uint32(f.usable/4-2) { //nolint:gosec // at most 2^14
+	if next != 0 && !f.possible(next) || count > uint32(f.usable/4-2) { // #nosec G115 -- at most 2^14
 		return 0, nil, false
 	}
 	seen := map[uint32]bool{n: true}

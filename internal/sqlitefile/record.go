@@ -28,7 +28,7 @@ func (f *File) row(c cell) (r Row, ok bool) {
 		return r, false
 	}
 	p := f.payload(c)
-	r = Row{ID: c.id, Page: uint32(c.claim >> 16), Columns: len(types), Values: make([]any, 0, len(types))} //nolint:gosec // a page number
+	r = Row{ID: c.id, Page: uint32(c.claim >> 16), Columns: len(types), Values: make([]any, 0, len(types))} // #nosec G115 -- a page number
 	for _, t := range types {
 		size := typeSize(t)
 		if body+size > len(p.bytes) || isText(t) && body < c.size && body+size > p.zero {
@@ -48,27 +48,27 @@ func (f *File) row(c cell) (r Row, ok bool) {
 // record can't be read. What they add up to must be the size of the record.
 func recordHead(c cell) (types []uint64, body int, ok bool) {
 	head, at := varint(c.local)
-	if at == 0 || head > uint64(len(c.local)) || head < uint64(at) {
+	if at == 0 || head > uint64(len(c.local)) || head < uint64(at) { // #nosec G115 -- at most a page
 		return nil, 0, false
 	}
 	total := head
-	for at < int(head) { //nolint:gosec // at most a page
+	for at < int(head) { // #nosec G115 -- at most a page
 		t, n := varint(c.local[at:head])
 		if n == 0 || t == 10 || t == 11 || t > math.MaxUint32 {
 			return nil, 0, false
 		}
 		at += n
-		total += uint64(typeSize(t)) //nolint:gosec // not negative
+		total += uint64(typeSize(t)) // #nosec G115 -- not negative
 		types = append(types, t)
 	}
-	return types, int(head), total == uint64(c.size) //nolint:gosec // at most a page
+	return types, int(head), total == uint64(c.size) // #nosec G115 -- at most a page
 }
 
 func isText(t uint64) bool { return t >= 13 && t&1 == 1 }
 
 func typeSize(t uint64) int {
 	if t >= 12 {
-		return int(t-12) / 2 //nolint:gosec // at most 2^31
+		return int(t-12) / 2 // #nosec G115 -- at most 2^31
 	}
 	return [12]int{0, 1, 2, 3, 4, 6, 8, 8}[t]
 }
@@ -88,7 +88,7 @@ func (f *File) value(t uint64, b []byte) any {
 		}
 		return v
 	case t < 7:
-		v := int64(int8(b[0])) //nolint:gosec // the sign
+		v := int64(int8(b[0])) // #nosec G115 -- the sign
 		for _, c := range b[1:] {
 			v = v<<8 | int64(c)
 		}

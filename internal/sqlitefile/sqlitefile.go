@@ -99,7 +99,7 @@ func Open(src Source) (*File, error) {
 // maxPages is the largest database that SQLite makes.
 const maxPages = math.MaxUint32 - 1
 
-func (f *File) setPages(n int64) { f.pages = uint32(min(n, maxPages)) } //nolint:gosec // bounded
+func (f *File) setPages(n int64) { f.pages = uint32(min(n, maxPages)) } // #nosec G115 -- bounded
 
 func (f *File) overlay(pages map[uint32]int64, inWAL bool, size uint32) {
 	for n, at := range pages {
@@ -189,4 +189,4 @@ func (f *File) read(from Bytes, buf []byte, at int64) int {
 }
 
 // lockPage is the page that SQLite leaves out for its locks.
-func (f *File) lockPage() uint32 { return uint32(1<<30/f.pageSize) + 1 } //nolint:gosec // at most 2^21
+func (f *File) lockPage() uint32 { return uint32(1<<30/f.pageSize) + 1 } // #nosec G115 -- at most 2^21
