@@ -38,7 +38,7 @@ func (db *DB) BackupWithReport(ctx context.Context, dst string) (r BackupReport,
 	if err != nil {
 		return r, err
 	}
-	return reportOf(b), nil
+	return reportOf(db.engine.Info().Place, b), nil
 }
 
 // Verify reads every session, every message and every index, and tells what the
@@ -51,13 +51,11 @@ func (db *DB) Verify(ctx context.Context) (r BackupReport, err error) {
 	if err != nil {
 		return r, err
 	}
-	return reportOf(b), nil
+	return reportOf(db.engine.Info().Place, b), nil
 }
 
-func reportOf(b engine.Backup) BackupReport {
+func reportOf(place string, b engine.Backup) BackupReport {
 	r := BackupReport{Bytes: b.Bytes, SchemaVersion: b.SchemaVersion, Sessions: b.Sessions, Messages: b.Messages}
-	for _, f := range b.Findings {
-		r.Findings = append(r.Findings, Finding(f))
-	}
+	r.Findings = DescribeFindings(place, b.Findings)
 	return r
 }

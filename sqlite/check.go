@@ -4,124 +4,183 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
-// The severities of a finding.
-const (
-	severityError   = "error"
-	severityWarning = "warning"
-)
-
-// Check implements [engine.Engine]. It reads the whole file in one snapshot.
-func (s *store) Check(ctx context.Context) (out []engine.Finding, err error) {
-	err = s.Read(ctx, func(q engine.Queryer) error {
-		for _, check := range []func(context.Context, *conn) ([]engine.Finding, error){
-			s.checkPages, s.checkReferences, s.checkSchema, s.checkIndexes,
-		} {
-			found, err := check(ctx, q.(readTx).c)
-			out = append(out, found...)
-			if errors.Is(err, sessiondb.ErrCorrupt) { // the next check may still see more
-				out = append(out, engine.Finding{Severity: severityError, What: err.Error()})
-				err = nil
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return out, err
+// check is one look at an open store.
+type check struct {
+	what string
+	run  func(*checker, context.Context, *conn) error
 }
 
-// checkPages looks at every page. A full-text table that only another release
-// of SQLite calls malformed is no loss: it is made from the messages.
-func (s *store) checkPages(ctx context.Context, c *conn) (out []engine.Finding, err error) {
-	rows, err := c.query(ctx, "PRAGMA main.quick_check")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			return nil, err
+// checks are all that need a connection, in the order they are done.
+var checks = []check{
+	{"schema", (*checker).schema},
+	{"pages", (*checker).pages},
+	{"full-text index against messages", (*checker).indexRows},
+	{"text of the full-text index", (*checker).indexTexts},
+	{"references of other programs", (*checker).references},
+	{"types of values", (*checker).types},
+	{"text", (*checker).encoding},
+	{"free space", (*checker).space},
+}
+
+// checker collects what is found in a store.
+type checker struct {
+	*store
+	full  bool
+	shape *shape // as it is now, nil when it can't be read
+	found []engine.Finding
+
+	damaged []*fault // trees and indexes
+	stale   []string // full-text indexes that do not fit the messages
+}
+
+func (k *checker) add(code, format string, args ...any) {
+	k.found = append(k.found, engine.Finding{Code: code, What: fmt.Sprintf(format, args...)})
+}
+
+// Check implements [engine.Engine]. Each check has a snapshot of its own, so
+// that the log of a store in use does not grow for as long as all take.
+func (s *store) Check(ctx context.Context, o engine.CheckOptions) ([]engine.Finding, error) {
+	k := &checker{store: s, full: o.Full}
+	k.found = s.lookAround()
+	for i, c := range checks {
+		if o.Progress != nil {
+			o.Progress(c.what, int64(i), int64(len(checks)))
 		}
+		err := s.Read(ctx, func(q engine.Queryer) error { return c.run(k, ctx, q.(readTx).c) })
 		switch {
-		case line == "ok":
-		case strings.Contains(line, "FTS5"):
-			out = append(out, engine.Finding{Severity: severityWarning, What: line + "; no message is lost, it can be rebuilt from them"})
-		default:
-			out = append(out, engine.Finding{Severity: severityError, What: line})
+		case err == nil:
+		case ctx.Err() != nil:
+			return k.found, ctx.Err()
+		case errors.Is(err, sessiondb.ErrClosed), isBusy(err):
+			return k.found, err
+		default: // the next one may still see more
+			k.add("unchecked", "%s could not be checked: %v", c.what, err)
 		}
 	}
-	return out, rows.Err()
+	return k.found, nil
 }
 
-// checkReferences counts rows that point at nothing.
-func (s *store) checkReferences(ctx context.Context, c *conn) (out []engine.Finding, err error) {
-	rows, err := c.query(ctx, `SELECT "table", parent, COUNT(*) FROM pragma_foreign_key_check(NULL, 'main') GROUP BY 1, 2 ORDER BY 1, 2`)
+// schema compares the schema with the one this program writes.
+func (k *checker) schema(ctx context.Context, c *conn) error {
+	sh, err := readShape(ctx, c)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	k.shape = sh
+	switch {
+	case sh.blank():
+		k.add("no_tables", "the database has no tables: no session was ever stored, or the log that held them is gone")
+		return nil
+	case sh.versions == 0:
+		k.add("version_missing", "the table schema_version has no row")
+	case sh.versions > 1:
+		k.add("version_several", "the table schema_version has %d rows", sh.versions)
+	}
+	switch {
+	case sh.version > SchemaVersion:
+		k.add("schema_newer", "schema version %d is newer than %d: only reading works here", sh.version, SchemaVersion)
+	case sh.version < SchemaVersion && sh.versions > 0:
+		k.add("schema_older", "schema version %d, from before %d", sh.version, SchemaVersion)
+	default:
+		k.objects(sh)
+	}
+	return nil
+}
+
+// objects names what a store of this schema lacks of it.
+func (k *checker) objects(sh *shape) {
+	p, l := planFor(sh), sh.layout()
+	for _, o := range p.create {
+		if o.name == activityIndex {
+			continue // lists work without
+		}
+		k.add("object_missing", "%s %s is missing", o.kind, o.name)
+	}
+	for _, table := range []string{"sessions", "messages", "state_meta"} {
+		for _, col := range p.columns[table] {
+			k.add("column_missing", "column %s.%s is missing", table, col.name)
+		}
+	}
+	for _, index := range p.rebuild {
+		what := "is not that of schema 11"
+		if !sh.has(index) || !sh.hasParts(l, index) {
+			what = "is missing, or a part of it is"
+		}
+		k.add("index_schema", "full-text index %s %s", index, what)
+	}
+	for _, index := range indexes {
+		if !sh.has(index) {
+			continue
+		}
+		for _, t := range triggersOf(index) {
+			switch {
+			case !sh.has(t):
+				k.add("trigger_missing", "trigger %s is missing: %s misses changes", t, index)
+			case !same(sh.objects[t].sql, l.find(t).sql):
+				k.add("trigger_differs", "trigger %s is not that of schema 11", t)
+			}
+		}
+	}
+	for _, o := range differentIndexes(sh) {
+		k.add("object_differs", "index %s is not that of schema 11", o.name)
+	}
+}
+
+// differentIndexes are the declared indexes that are there in another form.
+func differentIndexes(sh *shape) (out []object) {
+	for _, o := range declared {
+		if is, ok := sh.objects[o.name]; ok && o.kind == "index" && !same(is.sql, o.sql) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// ours says whether the tables are those that this program knows.
+func (k *checker) ours() bool { return k.shape != nil && k.shape.version <= SchemaVersion }
+
+// references counts rows that point at nothing, in tables that are not ours.
+// Those of sessions and messages are the business of who knows them.
+func (k *checker) references(ctx context.Context, c *conn) error {
+	rows, err := c.query(ctx, `SELECT t.name, f.parent, COUNT(*)
+ FROM main.sqlite_schema t, pragma_foreign_key_check(t.name, 'main') f
+ WHERE t.type = 'table' AND t.name NOT IN ('sessions', 'messages') AND t.sql LIKE '%references%' GROUP BY 1, 2 ORDER BY 1, 2`)
+	if err != nil {
+		return err
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var table, parent string
 		var n int64
 		if err := rows.Scan(&table, &parent, &n); err != nil {
-			return nil, err
+			return err
 		}
-		out = append(out, engine.Finding{Severity: severityWarning, What: fmt.Sprintf("%d rows of %s refer to %s that do not exist", n, table, parent)})
+		k.add("foreign_keys", "%d rows of %s refer to %s that do not exist", n, table, parent)
 	}
-	return out, rows.Err()
+	return rows.Err()
 }
 
-// checkSchema names what the first open for writing would add.
-func (s *store) checkSchema(ctx context.Context, c *conn) (out []engine.Finding, err error) {
-	sh, err := readShape(ctx, c)
-	if err != nil || sh.version > SchemaVersion {
-		return nil, err
-	}
-	p := planFor(sh)
-	for _, o := range p.create {
-		out = append(out, engine.Finding{Severity: severityWarning, What: o.kind + " " + o.name + " is missing"})
-	}
-	for table, columns := range p.columns {
-		for _, col := range columns {
-			out = append(out, engine.Finding{Severity: severityWarning, What: "column " + table + "." + col.name + " is missing"})
-		}
-	}
-	for _, index := range append(p.rebuild, p.resync...) {
-		out = append(out, engine.Finding{Severity: severityWarning, What: "full-text index " + index + " is not that of schema 11"})
-	}
-	return out, nil
-}
+// largeFree is the share of free pages, and the bytes, from which on they are
+// worth a word.
+const (
+	largeFreeShare = 4 // a quarter
+	largeFreeBytes = 4 << 20
+)
 
-// checkIndexes says whether the full-text tables hold every message.
-func (s *store) checkIndexes(ctx context.Context, c *conn) (out []engine.Finding, err error) {
-	if s.shape.version != SchemaVersion {
-		return nil, nil
-	}
-	for _, index := range indexes {
-		if !s.shape.has(index + "_docsize") {
-			continue
-		}
-		var missing, extra int64
-		err := c.queryRow(ctx, []any{&missing, &extra}, `SELECT
- (SELECT COUNT(*) FROM (SELECT id FROM messages EXCEPT SELECT id FROM `+index+`_docsize)),
- (SELECT COUNT(*) FROM (SELECT id FROM `+index+`_docsize EXCEPT SELECT id FROM messages))`)
-		if err != nil {
-			return nil, err
-		}
-		if missing+extra > 0 {
-			out = append(out, engine.Finding{
-				Severity: severityWarning,
-				What:     fmt.Sprintf("full-text index %s lacks %d messages and has %d that are gone", index, missing, extra),
-			})
+func (k *checker) space(ctx context.Context, c *conn) error {
+	var free, pages, size int64
+	for pragma, n := range map[string]*int64{"freelist_count": &free, "page_count": &pages, "page_size": &size} {
+		if err := c.queryRow(ctx, []any{n}, "PRAGMA main."+pragma); err != nil {
+			return err
 		}
 	}
-	return out, nil
+	if free*largeFreeShare >= pages && free*size >= largeFreeBytes {
+		k.add("free_pages", "%d of %d MiB are free", free*size>>20, pages*size>>20)
+	}
+	return nil
 }

@@ -58,13 +58,16 @@ type stmt struct {
 
 // access is how a connection may touch the file.
 type access struct {
-	mode      string   // SQLite's mode: ro, rw or rwc
-	immutable bool     // no locks and no log: the file is known not to change
-	modeOf    string   // a file whose permissions a new database gets
-	vfs       string   // SQLite's file system layer, the default when empty
-	busy      int      // milliseconds to wait for a lock, 0 means busyTimeout
-	pragmas   []string // after those that every connection has
-	exclusive bool     // keep the file locked: a log then needs no shared memory
+	mode      string // SQLite's mode: ro, rw or rwc
+	immutable bool   // no locks and no log: the file is known not to change
+	// readonlyShm leaves the shared memory of the log as it is. Where nobody has
+	// it open, SQLite reads the log into memory of its own.
+	readonlyShm bool
+	modeOf      string   // a file whose permissions a new database gets
+	vfs         string   // SQLite's file system layer, the default when empty
+	busy        int      // milliseconds to wait for a lock, 0 means busyTimeout
+	pragmas     []string // after those that every connection has
+	exclusive   bool     // keep the file locked: a log then needs no shared memory
 }
 
 // dsn is the URI that opens path.
@@ -78,6 +81,9 @@ func dsn(path string, a access) string {
 	}
 	if a.immutable {
 		q.Set("immutable", "1")
+	}
+	if a.readonlyShm {
+		q.Set("readonly_shm", "1")
 	}
 	if a.modeOf != "" {
 		q.Set("modeof", a.modeOf)

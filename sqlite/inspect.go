@@ -134,13 +134,13 @@ func (t *trees) check(ctx context.Context, c *conn, table string) (out []engine.
 		index, costly := t.judge(line)
 		switch {
 		case t.derived(table):
-			out = append(out, engine.Finding{Severity: severityWarning, What: "full-text index, " + table + ": " + line})
+			out = append(out, engine.Finding{Code: "index_damage", What: "full-text index, " + table + ": " + line})
 		case index != "":
-			out = append(out, engine.Finding{Severity: severityWarning, What: "index " + index + ": " + line})
+			out = append(out, engine.Finding{Code: "btree_index", What: "index " + index + ": " + line})
 		case costly:
 			return nil, fmt.Errorf("%w: table %s: %s", sessiondb.ErrCorrupt, table, line)
 		default:
-			out = append(out, engine.Finding{Severity: severityWarning, What: "table " + table + ": " + line})
+			out = append(out, engine.Finding{Code: "odd_values", What: "table " + table + ": " + line})
 		}
 	}
 	return out, nil
@@ -154,7 +154,7 @@ func (t *trees) readFulltext(ctx context.Context, c *conn) (out []engine.Finding
 		err := c.queryRow(ctx, []any{new(int64)}, "SELECT COUNT(*) FROM (SELECT rowid FROM main."+quoted+" WHERE "+quoted+" MATCH 'the OR and' LIMIT 1)")
 		switch {
 		case errors.Is(err, sessiondb.ErrCorrupt):
-			out = append(out, engine.Finding{Severity: severityWarning, What: "full-text index, " + name + ": " + err.Error()})
+			out = append(out, engine.Finding{Code: "index_damage", What: "full-text index, " + name + ": " + err.Error()})
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		}

@@ -205,27 +205,6 @@ func TestDamagedIndexDoesNotStopMessages(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
-	s := fresh(t)
-	if found, err := s.Check(t.Context()); err != nil || len(found) != 0 {
-		t.Errorf("a new store: %v, %v", found, err)
-	}
-	for name, want := range map[string]string{
-		"v11-stale-fts.db": "full-text index", "v11-orphan-messages.db": "do not exist",
-		"v11-badpage-messages.db": "", "v11-no-indexes.db": "idx_messages_session is missing",
-	} {
-		s := open(t, fixture.Copy(t, name), Options{ReadOnly: true})
-		found, err := s.Check(t.Context())
-		hit := errors.Is(err, sessiondb.ErrCorrupt) && want == ""
-		for _, f := range found {
-			hit = hit || want != "" && strings.Contains(f.What, want) || want == "" && f.Severity == severityError
-		}
-		if !hit {
-			t.Errorf("%s: %v, %v", name, found, err)
-		}
-	}
-}
-
 func TestCompact(t *testing.T) {
 	s := open(t, fixture.Copy(t, "hermes-v11.db"), Options{})
 	if err := compact(t, s); err != nil {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/sqlitefile"
@@ -111,18 +110,6 @@ func (s *wreck) changed() bool {
 		}
 	}
 	return false
-}
-
-// inUse are the files of the stores that this process has open, by *store.
-var inUse sync.Map
-
-// openHere says whether this process has a file open through SQLite.
-func openHere(info fs.FileInfo) (found bool) {
-	inUse.Range(func(_, open any) bool {
-		found = os.SameFile(open.(fs.FileInfo), info)
-		return !found
-	})
-	return found
 }
 
 // newFile has a file made under another name, and gives it its own when it is

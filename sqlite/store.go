@@ -74,7 +74,18 @@ func openStore(ctx context.Context, path string, o Options, set settings) (_ *st
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	s := &store{settings: set, path: path, real: path, log: o.Logger, progress: o.Progress}
+	s := newStore(o, set)
+	s.path, s.real = path, path
+	if err := s.open(ctx, o.ReadOnly); err != nil {
+		_ = s.Close()
+		return nil, s.explain(err)
+	}
+	return s, nil
+}
+
+// newStore is a store that is not open.
+func newStore(o Options, set settings) *store {
+	s := &store{settings: set, log: o.Logger, progress: o.Progress}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -85,20 +96,14 @@ func openStore(ctx context.Context, path string, o Options, set settings) (_ *st
 		s.many = common
 	}
 	s.writer = newWriter(s.serve)
-	if err := s.open(ctx, o.ReadOnly); err != nil {
-		_ = s.Close()
-		return nil, s.explain(err)
-	}
-	if info, err := os.Stat(path); err == nil {
-		inUse.Store(s, info)
-	}
-	return s, nil
+	return s
 }
 
 func (s *store) open(ctx context.Context, readOnly bool) error {
 	if real, err := filepath.EvalSymlinks(s.path); err == nil {
 		s.real = real
 	}
+	s.enterHere()
 	sh, err := s.probe(ctx)
 	if err != nil {
 		return err
@@ -297,6 +302,8 @@ func (s *store) Info() engine.Info {
 	return engine.Info{
 		CreationOrder: created,
 		ReadOnly:      s.refusal != nil,
+		Current:       s.shape.version == SchemaVersion,
+		Place:         s.path,
 		SchemaVersion: s.shape.version,
 		ActivityIndex: s.activity.Load(),
 		Archived:      s.shape.version > SchemaVersion && s.shape.hasColumn("sessions", "archived"),
@@ -320,7 +327,7 @@ func (s *store) Close() (err error) {
 			err = errors.Join(err, s.w.close())
 		}
 		s.queue.close()
-		inUse.Delete(s)
+		s.leaveHere()
 	})
 	return err
 }

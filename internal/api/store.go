@@ -15,8 +15,11 @@ var storeMethods = []*Method{
 		func(ctx context.Context, db *sessiondb.DB, p setMetaParams) (any, error) {
 			return done(db.SetMeta(ctx, p.Key, p.Value))
 		}),
-	method(ReadsStore, "check", "Looks for damage, and changes nothing.", "a list of severity (error or warning), what and fix; empty for a sound store",
-		func(ctx context.Context, db *sessiondb.DB, _ none) (any, error) { return list(db.Check(ctx)) }),
+	method(ReadsStore, "check", "Looks for damage, and changes nothing.",
+		"a list of code, severity (error, warning or info), what and fix (a command, if one mends it), the worst first; a sound store has no errors and no warnings",
+		func(ctx context.Context, db *sessiondb.DB, p checkParams) (any, error) {
+			return list(db.Check(ctx, sessiondb.CheckOptions{Full: p.Full}))
+		}),
 	method(ReadsStore, "space", "Measures what takes how much room; looks at every page.",
 		"file_bytes, wal_bytes, free_bytes, text_bytes, content_bytes, tool_bytes, reasoning_bytes, ratio, and parts: a list of kind, name and bytes",
 		func(ctx context.Context, db *sessiondb.DB, _ none) (any, error) { return result(db.Space(ctx)) }),
@@ -37,6 +40,10 @@ func backup(ctx context.Context, db *sessiondb.DB, p backupParams) (any, error) 
 		err = fmt.Errorf("%w: path: %w", sessiondb.ErrInvalid, err)
 	}
 	return result(r, err)
+}
+
+type checkParams struct {
+	Full bool `json:"full" doc:"also compares every entry of every index with its row, and reads every text"`
 }
 
 type metaParams struct {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -94,31 +93,4 @@ func hasLine(lines []spaceLine, what string) bool {
 		}
 	}
 	return false
-}
-
-// working shows for how long work whose progress is not known goes on, until
-// the function it returns is called.
-func (a *app) working(what string) (done func()) {
-	p := a.NewProgress()
-	begun := time.Now()
-	tick := time.NewTicker(time.Second)
-	stop := make(chan struct{})
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-stop:
-				return
-			case now := <-tick.C:
-				p.Report(what+", seconds", int64(now.Sub(begun).Seconds()), 0)
-			}
-		}
-	}()
-	return func() {
-		tick.Stop()
-		close(stop)
-		<-ended
-		p.Done()
-	}
 }

@@ -19,6 +19,8 @@ const (
 	exitUsage    = 2 // the command line makes no sense
 	exitNotFound = 3 // no such session, message or title
 	exitLost     = 4 // done, but some of it is missing for ever
+	exitUnsound  = 5 // doctor found something that can be mended
+	exitDamaged  = 6 // doctor found that something is lost, or can't be read
 )
 
 // Errors that only a command line has.
@@ -31,6 +33,9 @@ var (
 	errPartly      = errors.New("not all of it is done")
 	errIncomplete  = errors.New("something is missing")
 	errBadBackup   = errors.New("the backup can't be used")
+	errUnsound     = errors.New("the store needs care")
+	errBeyond      = errors.New("it can't be mended in place")
+	errDamaged     = errors.New("the store is damaged")
 	errNoRoom      = error(syscall.ENOSPC)
 )
 
@@ -47,15 +52,18 @@ var outcomes = []struct {
 	{errPartly, exitFailed, "what was done so far stays; run it again to go on"},
 	{errIncomplete, exitLost, "keep the damaged file until you know that you don't miss it"},
 	{errBadBackup, exitFailed, "nothing was changed; use another backup"},
+	{errUnsound, exitUnsound, "each line says what mends it"},
+	{errBeyond, exitDamaged, "nothing was changed; 'sessiondb recover' saves what can be read into a new store"},
+	{errDamaged, exitDamaged, "keep the file and its -wal as they are until each line is looked after"},
 	{errNoStore, exitFailed, "name one with --db FILE or $HERMES_HOME, fill a new one with 'sessiondb import', or try 'sessiondb demo'"},
-	{errNeedsWriter, exitFailed, "any command that writes does that, such as 'sessiondb compact'"},
+	{errNeedsWriter, exitFailed, "'sessiondb doctor --fix' does that, and so does any command that writes"},
 	{sessiondb.ErrAmbiguous, exitFailed, "give more of the id"},
 	{sessiondb.ErrTitleTaken, exitFailed, "choose another title, or rename that session first"},
 	{sessiondb.ErrTitleInvalid, exitUsage, "shorten the title"},
 	{sessiondb.ErrNotFound, exitNotFound, "'sessiondb list' and 'sessiondb search' show what is there"},
 	{sessiondb.ErrSchemaNewer, exitFailed, "use the newer program that made it to change this store; reading it works here"},
 	{sessiondb.ErrNotStore, exitFailed, "check the path given with --db or $HERMES_HOME; the file was not touched"},
-	{sessiondb.ErrCorrupt, exitFailed, "keep the file and its -wal as they are, copy all of them, and save what can be read with 'sessiondb export > FILE'"},
+	{sessiondb.ErrCorrupt, exitFailed, "keep the file and its -wal as they are; 'sessiondb doctor' says what is damaged, and 'sessiondb recover' saves what can be read"},
 	{sessiondb.ErrBusy, exitFailed, "nothing was written; try again when the other program is done"},
 	{sessiondb.ErrFull, exitFailed, "nothing was written; free some space and try again"},
 	{sessiondb.ErrReplaced, exitFailed, "nothing was written; run the command again to use the file that is there now"},

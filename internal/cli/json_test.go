@@ -42,6 +42,7 @@ func TestDocumentedKeys(t *testing.T) {
 		{"stats --json", []string{"stats", "--json"}},
 		{"space of stats --json", []string{"stats", "--space", "--json"}},
 		{"compact --json", []string{"compact", "--json"}},
+		{"doctor --json", []string{"doctor", "--json", "--db", fixture.Copy(t, "hermes-v11.db")}},
 		{"version --json", []string{"version", "--json"}},
 		{"export", []string{"export", "refactor auth"}},
 		{"delete --json and prune --json", []string{"delete", "refactor auth", "--dry-run", "--json"}},

@@ -70,6 +70,11 @@ type Info struct {
 	ActivityIndex bool
 	// Archived says that sessions have the column archived of newer schemas.
 	Archived bool
+	// Current says that the schema is the one the rules are made for: other
+	// programs may count in other ways.
+	Current bool
+	// Place is what a command line calls this database: a path.
+	Place string
 	// CreationOrder is a column of sessions whose order is that in which they
 	// were created; empty where there is none.
 	CreationOrder string

@@ -7,8 +7,14 @@ type Maintenance interface {
 	// Compact merges index segments and gives free pages back. Interrupted, it
 	// has done some of it, and nothing is lost.
 	Compact(ctx context.Context, o CompactOptions) (Compacted, error)
-	// Check reports damage without changing anything.
-	Check(ctx context.Context) ([]Finding, error)
+	// Check reports damage without changing anything. It fails only when it
+	// can't go on: what one check could not do is a finding, and the next ones
+	// are done.
+	Check(ctx context.Context, o CheckOptions) ([]Finding, error)
+	// Repair mends what Check finds in the schema, in the indexes and in the
+	// log, each in a transaction of its own. No row of a session or a message
+	// changes. A database that lost rows is left as it is.
+	Repair(ctx context.Context, o RepairOptions) error
 	// Space tells what takes how much room. It looks at every page.
 	Space(ctx context.Context) (Space, error)
 	// Backup copies the database to the file dst, which must not exist, from one
@@ -18,11 +24,34 @@ type Maintenance interface {
 	Verify(ctx context.Context) (Backup, error)
 }
 
-// Finding is one thing Check noticed.
+// CheckOptions shape Check.
+type CheckOptions struct {
+	// Full compares every index entry with its row, and reads every text.
+	Full bool
+	// Progress is told of each check that begins, and how many there are; nil
+	// is fine.
+	Progress func(what string, done, total int64)
+}
+
+// RepairOptions shape Repair.
+type RepairOptions struct {
+	// Full also mends what only a full check finds.
+	Full bool
+	// Done is told of each thing as it is done; nil is fine.
+	Done func(Repaired)
+}
+
+// Finding is one thing that Check noticed.
 type Finding struct {
-	Severity string // "error" or "warning"
-	What     string
-	Fix      string // the command that mends it, may be empty
+	Code string // package sessiondb knows how bad it is
+	What string // one line
+	Fix  string // the command that mends it, where the code does not tell
+}
+
+// Repaired is one thing that Repair did.
+type Repaired struct {
+	Code string // of the finding it answers
+	What string // one line
 }
 
 // CompactOptions say how far Compact goes.

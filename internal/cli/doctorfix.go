@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/sqlite"
+)
+
+// lost are the findings that no repair in place mends: a write could make them
+// worse.
+var lost = []string{"missing", "empty_file", "unreadable", "not_database", "other_program", "header", "truncated",
+	"schema_unreadable", "page_damage", "unchecked", "no_copy"}
+
+// mendable returns the findings that a repair mends, or why there can be none.
+func mendable(found []sessiondb.Finding) (out []sessiondb.Finding, err error) {
+	for _, f := range found {
+		switch {
+		case slices.Contains(lost, f.Code):
+			return nil, failf(errBeyond, "it can't be mended in place: %s", f.What)
+		case f.Code == "schema_newer":
+			return nil, failf(sessiondb.ErrSchemaNewer, "nothing was changed: %s", f.What)
+		case f.Severity.Bad() && strings.Contains(f.Fix, "doctor --fix"), f.Code == "permissions", f.Code == "wal_large":
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// fix mends what doctor found, after a backup, and shows what is left.
+func (a *app) fix(ctx context.Context, path string, o fixOptions, found []sessiondb.Finding) error {
+	mend, err := mendable(found)
+	if err != nil || len(mend) == 0 || o.dryRun {
+		for _, f := range mend {
+			a.note("would mend: %s", f.What)
+		}
+		return firstOf(a.printFindings(found), err, verdict(found))
+	}
+	if o.backup == "" {
+		o.backup = path + ".before-fix-" + a.now().UTC().Format("20060102T150405Z")
+	}
+	for _, f := range mend {
+		a.note("to mend: %s", f.What)
+	}
+	question := fmt.Sprintf("Mend this in %s, after a backup to %s?", path, o.backup)
+	if err := a.ask(ctx, o.consent, question); err != nil {
+		return err
+	}
+	if err := a.backupFirst(ctx, path, o.backup); err != nil {
+		return failf(err, "nothing was changed, since no backup could be made: %v", err)
+	}
+	if err := a.mend(ctx, path, o.full); err != nil {
+		return err
+	}
+	left, err := a.examine(ctx, path, o.full)
+	for _, f := range mend {
+		if !slices.Contains(left, f) {
+			a.note("mended: %s", f.What)
+		}
+	}
+	return firstOf(a.printFindings(left), err, verdict(left))
+}
+
+// backupFirst makes a verified copy. Where only a writer can make the store
+// whole, the files are copied as they are.
+func (a *app) backupFirst(ctx context.Context, path, to string) error {
+	begun := time.Now()
+	err := a.with(ctx, path, true, func(db *sessiondb.DB) error {
+		defer a.working("backing up")()
+		return db.Backup(ctx, to)
+	})
+	if errors.Is(err, errNeedsWriter) {
+		err = sqlite.CopyFiles(ctx, path, to)
+	}
+	if err == nil {
+		a.note("backup: %s (%.1f s)", to, time.Since(begun).Seconds())
+	}
+	return err
+}
+
+func (a *app) mend(ctx context.Context, path string, full bool) error {
+	return a.with(ctx, path, false, func(db *sessiondb.DB) error {
+		defer a.working("mending")()
+		_, err := db.Repair(ctx, sessiondb.RepairOptions{Full: full, Done: func(r sessiondb.Repaired) { a.note("did: %s", r.What) }})
+		return err
+	})
+}
+
+// firstOf is the first error there is.
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// checkable lists the full-text indexes that can be held against the messages:
+// those in the form of this schema.
+func (k *checker) checkable() (out []string) {
+	if k.shape == nil || k.shape.version != SchemaVersion || k.shape.missingColumns("messages") != nil || !k.shape.has("messages") {
+		return nil
+	}
+	for _, index := range indexes {
+		if k.shape.has(index + "_docsize") {
+			out = append(out, index)
+		}
+	}
+	return out
+}
+
+// indexRows says whether the full-text indexes hold every message, and no
+// others.
+func (k *checker) indexRows(ctx context.Context, c *conn) error {
+	for _, index := range k.checkable() {
+		missing, extra, err := missedRows(ctx, c, index)
+		if err != nil {
+			return err
+		}
+		if missing+extra > 0 {
+			k.stale = append(k.stale, index)
+			k.add("index_rows", "full-text index %s lacks %d messages and has %d that are gone", index, missing, extra)
+		}
+	}
+	if k.shape == nil || !k.shape.has("state_meta") {
+		return nil
+	}
+	err := c.queryRow(ctx, []any{new(string)}, "SELECT key FROM state_meta WHERE key = ?", staleKey)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		k.stale = append(k.stale, indexes...)
+		k.add("index_stale", "messages were stored past a damaged full-text index: a search may not find them")
+	}
+	return err
+}
+
+// missedRows counts messages that a full-text index lacks, and what it has that
+// is no message.
+func missedRows(ctx context.Context, c *conn, index string) (missing, extra int64, err error) {
+	err = c.queryRow(ctx, []any{&missing, &extra}, `SELECT
+ (SELECT COUNT(*) FROM messages m WHERE NOT EXISTS (SELECT 1 FROM `+index+`_docsize d WHERE d.id = m.id)),
+ (SELECT COUNT(*) FROM `+index+`_docsize d WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = d.id))`)
+	return missing, extra, err
+}
+
+// otherText is a condition on a message m and what an index holds of it, i.
+const otherText = ` i.c0 IS NOT (COALESCE(m.content, '') || ' ' || COALESCE(m.tool_name, '') || ' ' || COALESCE(m.tool_calls, ''))`
+
+// indexTexts compares the text that the indexes hold with that of the messages.
+// With what the indexes say of themselves, that makes the words of the index
+// those of the messages. An index without a copy of the text is compared by its
+// words, which takes as long as to make it: only in full.
+func (k *checker) indexTexts(ctx context.Context, c *conn) error {
+	for _, index := range k.checkable() {
+		var n int64
+		var first *int64
+		if k.shape.has(index + "_content") {
+			err := c.queryRow(ctx, []any{&n, &first}, `SELECT COUNT(*), MIN(m.id) FROM messages m JOIN `+index+`_content i ON i.id = m.id WHERE`+otherText)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				k.stale = append(k.stale, index)
+				k.add("index_text", "full-text index %s has another text for %d messages, the first of them %d", index, n, *first)
+			}
+			continue
+		}
+		if !k.full {
+			continue
+		}
+		differ, err := k.compareWords(ctx, c, index, "SELECT id, "+indexedText+" FROM main.messages")
+		if err != nil {
+			return err
+		}
+		if differ {
+			k.stale = append(k.stale, index)
+			k.add("index_text", "full-text index %s has other words than the messages", index)
+		}
+	}
+	return nil
+}
+
+// maxCompared is how many messages an index may have for its words to be
+// compared one by one.
+const maxCompared = 100_000
+
+// contentOption is what declares where an index reads texts.
+var contentOption = regexp.MustCompile(`,\s*content(?:_rowid)?\s*=\s*'\w*'`)
+
+// fromOlderSQLite says whether all that is wrong with an index is that it was
+// filled by a release of SQLite before 3.46, whose trigrams end at a NUL: then
+// its words are those that this release finds in texts cut there.
+func (k *checker) fromOlderSQLite(ctx context.Context, c *conn, index string) (bool, error) {
+	if k.shape == nil || !k.shape.has(index+"_content") {
+		return false, nil
+	}
+	var all, odd int64
+	err := c.queryRow(ctx, []any{&all, &odd}, "SELECT COUNT(*), COUNT(*) FILTER (WHERE instr(c0, char(0)) > 0) FROM main."+index+"_content")
+	differ := true
+	if err == nil && odd > 0 && all <= maxCompared {
+		differ, err = k.compareWords(ctx, c, index, "SELECT id, CASE WHEN instr(c0, char(0)) > 0"+
+			" THEN substr(c0, 1, instr(c0, char(0)) - 1) ELSE c0 END FROM main."+index+"_content")
+	}
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	return err == nil && !differ, nil // what can't be read is damaged
+}
+
+// compareWords compares an index with one that is made in the temporary
+// database from the texts of a query. It writes nothing else, and leaves the
+// connection one for reading.
+func (k *checker) compareWords(ctx context.Context, c *conn, index, texts string) (differ bool, err error) {
+	_, using, _ := strings.Cut(k.shape.objects[index].sql, " USING ")
+	using = contentOption.ReplaceAllString(using, "")
+	steps := []string{
+		"PRAGMA query_only = 0",
+		"CREATE VIRTUAL TABLE temp.sessiondb_other USING " + using,
+		"INSERT INTO temp.sessiondb_other (rowid, content) " + texts,
+		"CREATE VIRTUAL TABLE temp.sessiondb_is USING fts5vocab(main, " + index + ", row)",
+		"CREATE VIRTUAL TABLE temp.sessiondb_shall USING fts5vocab(temp, sessiondb_other, row)",
+	}
+	defer func() {
+		for _, t := range []string{"sessiondb_is", "sessiondb_shall", "sessiondb_other"} {
+			_ = c.script(context.Background(), "DROP TABLE IF EXISTS temp."+t)
+		}
+		_ = c.script(context.Background(), "PRAGMA query_only = 1")
+	}()
+	for _, s := range steps {
+		if err := c.script(ctx, s); err != nil {
+			return false, err
+		}
+	}
+	err = c.queryRow(ctx, []any{&differ}, `SELECT EXISTS (SELECT term, doc, cnt FROM temp.sessiondb_is EXCEPT SELECT term, doc, cnt FROM temp.sessiondb_shall)
+ OR EXISTS (SELECT term, doc, cnt FROM temp.sessiondb_shall EXCEPT SELECT term, doc, cnt FROM temp.sessiondb_is)`)
+	return differ, err
+}
+
+// expected are the types that a column may have, next to NULL.
+var expected = map[string]string{"TEXT": "'text'", "REAL": "'real', 'integer'", "INTEGER": "'integer'"}
+
+// types counts values that are of another type than their column.
+func (k *checker) types(ctx context.Context, c *conn) error {
+	if !k.ours() {
+		return nil
+	}
+	for _, table := range []string{"sessions", "messages"} {
+		if !k.shape.has(table) {
+			continue
+		}
+		var sums, names []string
+		for _, col := range columnsOf(table) {
+			if !k.shape.hasColumn(table, col.name) {
+				continue
+			}
+			kind, _, _ := strings.Cut(col.decl, " ")
+			also := ", 'null'"
+			if strings.Contains(col.decl, "NOT NULL") {
+				also = ""
+			}
+			sums = append(sums, fmt.Sprintf("TOTAL(typeof(%s) NOT IN (%s%s))", col.name, expected[kind], also))
+			names = append(names, table+"."+col.name)
+		}
+		counts := make([]float64, len(sums))
+		targets := make([]any, len(sums))
+		for i := range counts {
+			targets[i] = &counts[i]
+		}
+		if err := c.queryRow(ctx, targets, "SELECT "+strings.Join(sums, ", ")+" FROM main."+table); err != nil {
+			return err
+		}
+		for i, n := range counts {
+			if n > 0 {
+				k.add("odd_values", "%.0f values of %s are of another type", n, names[i])
+			}
+		}
+	}
+	return nil
+}
+
+// encoding reads every text and counts those that are not UTF-8.
+func (k *checker) encoding(ctx context.Context, c *conn) error {
+	if !k.full || k.shape == nil {
+		return nil
+	}
+	for _, table := range []string{"sessions", "messages"} {
+		for _, col := range columnsOf(table) {
+			if !strings.HasPrefix(col.decl, "TEXT") || !k.shape.hasColumn(table, col.name) {
+				continue
+			}
+			n, err := notUTF8(ctx, c, "SELECT "+col.name+" FROM main."+table+" WHERE typeof("+col.name+") = 'text'")
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				k.add("invalid_utf8", "%d values of %s.%s are not valid UTF-8", n, table, col.name)
+			}
+		}
+	}
+	return nil
+}
+
+func notUTF8(ctx context.Context, c *conn, query string) (n int64, err error) {
+	rows, err := c.query(ctx, query)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			return n, err
+		}
+		if !utf8.ValidString(s) {
+			n++
+		}
+	}
+	return n, rows.Err()
+}
