@@ -77,7 +77,8 @@ func dsn(path string, a access) string {
 	}
 	q := url.Values{"mode": {a.mode}, "_busy_timeout": {strconv.Itoa(a.busy)}, "_pragma": slices.Concat(pragmas, a.pragmas)}
 	if a.exclusive {
-		q["_pragma"] = append([]string{"locking_mode(EXCLUSIVE)"}, q["_pragma"]...)
+		// The driver sorts them, and others read the file, with the log.
+		q["_pragma"] = []string{"locking_mode(EXCLUSIVE)", "synchronous(FULL)"}
 	}
 	if a.immutable {
 		q.Set("immutable", "1")

@@ -36,7 +36,7 @@ func (s *store) probe(ctx context.Context) (*shape, error) {
 		return s.judge(sh, err)
 	}
 	sh, err = shapeAt(ctx, s.path, access{mode: "ro", vfs: s.vfs, busy: s.busy})
-	if primaryCode(err) == lib.SQLITE_READONLY || isBusy(err) {
+	if primaryCode(err) == lib.SQLITE_READONLY || isBusy(err) || noSharedMemory(err) {
 		return &shape{}, nil // only a writer can tell
 	}
 	return s.judge(sh, err)

@@ -236,7 +236,7 @@ func (s *store) openReadOnly(ctx context.Context, refusal error) error {
 	var c *conn
 	err := s.retry(ctx, func() (err error) {
 		c, s.shape, err = look(ctx, s.path, a)
-		if (cantOpen(err) || errors.Is(err, sessiondb.ErrFull)) && !a.immutable && !s.unsettled() {
+		if (cantOpen(err) || noSharedMemory(err) || errors.Is(err, sessiondb.ErrFull)) && !a.immutable && !s.unsettled() {
 			// A log can't be kept beside the file, and there is none: nobody
 			// writes, so nothing needs to be locked.
 			a.immutable = true

@@ -19,7 +19,7 @@ type company struct {
 // killing is a series of kills on stores.
 type killing struct {
 	company
-	tracer func(path string) []string // around each of our processes
+	tracer func(path string) []string // around each process
 	kinds  []string                   // of calls that the victim makes
 	rounds int
 }
@@ -32,6 +32,24 @@ func TestKilledWriter(t *testing.T) {
 		"beside ours":  {company{ours: true}, nil, allKinds, 12},
 		"beside other": {company{foreign: true}, nil, allKinds, 12},
 		"beside both":  {company{true, true}, nil, []string{"create", "append", "many", "replace", "delete"}, 12},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k.run(t, few(k.rounds))
+		})
+	}
+}
+
+// Where memory can't be shared between processes there is a rollback journal
+// instead of a log.
+func TestKilledWriterWithJournal(t *testing.T) {
+	noLog := func(path string) []string {
+		// As a grandchild (-D), so that the process is killed and not its tracer.
+		return strace(t, "-D", "-o", filepath.Join(t.TempDir(), "trace"), "-e", "trace=mmap", "-P", path+"-shm", "-e", "inject=mmap:error=ENODEV")
+	}
+	for name, k := range map[string]killing{
+		"alone":       {tracer: noLog, kinds: allKinds, rounds: 12},
+		"beside ours": {company{ours: true}, noLog, allKinds, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +112,7 @@ func (g *gathering) round(t *testing.T, r *rand.Rand) (kills int) {
 	if g.ours {
 		peers = append(peers, start(t, rpcServer(t, tracer, g.path), r, g.lanes["ours"]...))
 	}
-	if cmd := pythonServer(t, g.path); g.foreign && cmd != nil {
+	if cmd := pythonServer(t, tracer, g.path); g.foreign && cmd != nil {
 		peers = append(peers, start(t, cmd, r, g.lanes["python"]...))
 	}
 	var wg sync.WaitGroup

@@ -59,13 +59,14 @@ func rpcServer(t *testing.T, tracer []string, path string) *exec.Cmd {
 
 // pythonServer is a second program that writes through plain SQLite; nil where
 // there is no Python.
-func pythonServer(t *testing.T, path string) *exec.Cmd {
+func pythonServer(t *testing.T, tracer []string, path string) *exec.Cmd {
 	python := findPython()
 	if python == "" {
 		t.Log("no python3: without a foreign writer")
 		return nil
 	}
-	return exec.CommandContext(t.Context(), python, "-I", "-S", "-c", writerProgram, path)
+	line := append(append([]string{}, tracer...), python, "-I", "-S", "-c", writerProgram, path)
+	return exec.CommandContext(t.Context(), line[0], line[1:]...)
 }
 
 // findPython finds the interpreter itself, not a script that looks for it.
