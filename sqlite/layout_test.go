@@ -87,3 +87,17 @@ func TestLayoutThereAndBack(t *testing.T) {
 	}
 	sound(t, path, indexes...)
 }
+
+// TestCompactRebuildsOlderTrigrams compacts a store whose trigrams an older
+// release of SQLite made, which ended them at a NUL: newer ones call that
+// malformed. No message is lost, and the index is made anew.
+func TestCompactRebuildsOlderTrigrams(t *testing.T) {
+	path := fixture.Copy(t, "hermes-v11.db")
+	if done := relaid(t, path, ""); !done.Rebuilt {
+		t.Errorf("done: %+v", done)
+	}
+	consistent(t, path)
+	if done := relaid(t, path, ""); done.Rebuilt {
+		t.Errorf("once more: %+v", done)
+	}
+}

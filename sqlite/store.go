@@ -323,6 +323,7 @@ func (s *store) Close() (err error) {
 		if s.w != nil {
 			if s.refusal == nil {
 				s.checkpoint()
+				s.leaveShortLog()
 			}
 			err = errors.Join(err, s.w.close())
 		}

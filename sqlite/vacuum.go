@@ -158,3 +158,16 @@ func (c *compaction) shorten(ctx context.Context) error {
 		return err
 	})
 }
+
+// leaveShortLog empties a log that grew beyond its limit, as one does while a
+// long reader holds it, unless somebody would have to wait for that. It is what
+// others are left with, or a copy of the files.
+func (s *store) leaveShortLog() {
+	if s.logBytes() <= walLimit || s.ident.checkAll() != nil {
+		return
+	}
+	ctx := context.Background()
+	if s.w.script(ctx, "PRAGMA busy_timeout = 0") == nil {
+		_ = s.w.queryRow(ctx, []any{new(any), new(any), new(any)}, "PRAGMA wal_checkpoint(TRUNCATE)")
+	}
+}
