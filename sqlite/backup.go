@@ -18,6 +18,10 @@ import (
 // copyStep is how many pages are copied between two looks at the context.
 const copyStep = 1024
 
+// syncSteps is how many steps are copied before the copy is seen to the disk.
+// A single sync at the end would make the commits of others wait for all of it.
+const syncSteps = 4
+
 // Backup implements [engine.Engine]. It copies page by page what one read
 // transaction sees. So the copy has everything that the file has, as it is (row
 // ids, tables we don't know, an index that is damaged); a write that comes in
@@ -50,10 +54,10 @@ func (s *store) Verify(ctx context.Context) (b engine.Backup, err error) {
 // stageCopy copies the database to a stage, and looks whether the copy is
 // whole.
 func (s *store) stageCopy(ctx context.Context, st *stage) (b engine.Backup, err error) {
-	if err := s.copyTo(ctx, st.copy()); err != nil {
+	if err := s.copyTo(ctx, st); err != nil {
 		return b, err
 	}
-	return settle(ctx, st.copy(), s.report("verifying"))
+	return settle(ctx, st, s.report("verifying"))
 }
 
 // target is the absolute path of a backup, if one may be made there.
@@ -104,8 +108,8 @@ func vacant(path string) error {
 	return nil
 }
 
-// copyTo copies the database into an empty file, from one snapshot.
-func (s *store) copyTo(ctx context.Context, to string) error {
+// copyTo copies the database to a stage, from one snapshot.
+func (s *store) copyTo(ctx context.Context, to *stage) error {
 	if s.ident != nil {
 		if err := s.ident.check(); err != nil {
 			return err
@@ -132,10 +136,10 @@ func (s *store) report(what string) func(done, total int64) {
 	}
 }
 
-// copyPages copies a database to an empty file that nobody else has open. It
-// writes without a journal: of a copy that fails nothing is kept.
-func copyPages(ctx context.Context, c *conn, to string, report func(done, total int64)) (err error) {
-	uri := dsn(to, access{mode: "rw", pragmas: []string{"journal_mode(OFF)", "synchronous(OFF)"}})
+// copyPages copies a database to a stage. It writes without a journal: of a copy
+// that fails nothing is kept.
+func copyPages(ctx context.Context, c *conn, to *stage, report func(done, total int64)) (err error) {
+	uri := dsn(to.copy(), access{mode: "rw", pragmas: []string{"journal_mode(OFF)", "synchronous(OFF)"}})
 	b, err := c.raw.(interface {
 		NewBackup(string) (*driver.Backup, error)
 	}).NewBackup(uri)
@@ -147,11 +151,17 @@ func copyPages(ctx context.Context, c *conn, to string, report func(done, total 
 			err = mapError(ctx, e)
 		}
 	}()
-	return copySteps(ctx, b, report)
+	steps := 0
+	return copySteps(ctx, b, report, func() error {
+		if steps++; steps%syncSteps != 0 {
+			return nil
+		}
+		return to.file.Sync()
+	})
 }
 
-// copySteps copies until everything is.
-func copySteps(ctx context.Context, b *driver.Backup, report func(done, total int64)) error {
+// copySteps copies until everything is. It calls after when a step is done.
+func copySteps(ctx context.Context, b *driver.Backup, report func(done, total int64), after func() error) error {
 	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -161,14 +171,17 @@ func copySteps(ctx context.Context, b *driver.Backup, report func(done, total in
 			return mapError(ctx, err)
 		}
 		report(int64(b.PageCount()-b.Remaining()), int64(b.PageCount()))
+		if err := after(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // settle makes a copy a file that needs no other beside it, looks whether it is
 // whole, and sees it to the disk.
-func settle(ctx context.Context, path string, report func(done, total int64)) (b engine.Backup, err error) {
-	c, err := openConn(ctx, path, access{mode: "rw"})
+func settle(ctx context.Context, st *stage, report func(done, total int64)) (b engine.Backup, err error) {
+	c, err := openConn(ctx, st.copy(), access{mode: "rw"})
 	if err != nil {
 		return b, err
 	}
@@ -179,8 +192,8 @@ func settle(ctx context.Context, path string, report func(done, total int64)) (b
 	if err != nil {
 		return b, err
 	}
-	if b, err = inspectFile(ctx, path, access{mode: "ro", immutable: true}, report); err != nil {
+	if b, err = inspectFile(ctx, st.copy(), access{mode: "ro", immutable: true}, report); err != nil {
 		return b, err
 	}
-	return b, syncFile(path) // no connection of ours is open any more
+	return b, st.file.Sync()
 }

@@ -20,7 +20,11 @@ import (
 // with its row id where it has one.
 func rowsOf(t *testing.T, path string) (out []string) {
 	t.Helper()
-	c := raw(t, path)
+	c, err := openConn(t.Context(), path, access{mode: "rw"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.close() }()
 	tables, err := readTrees(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)

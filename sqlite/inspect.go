@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -199,18 +198,4 @@ func quickCheck(ctx context.Context, c *conn, table string) (lines []string, err
 		}
 	}
 	return lines, rows.Err()
-}
-
-// syncFile makes a file durable. It opens it: nobody may have it open through
-// SQLite in this process.
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	err = f.Sync()
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	return err
 }

@@ -232,5 +232,5 @@ func restorePages(ctx context.Context, c *conn, from string, report func(done, t
 			err = mapError(ctx, e)
 		}
 	}()
-	return copySteps(ctx, b, report)
+	return copySteps(ctx, b, report, func() error { return nil })
 }

@@ -18,14 +18,13 @@ func (t *target) keep(ctx context.Context, c *conn) error {
 		return err
 	}
 	defer st.remove()
-	if err := copyPages(ctx, c, st.copy(), t.progress("keeping what is there, pages")); err != nil {
+	if err := copyPages(ctx, c, st, t.progress("keeping what is there, pages")); err != nil {
 		return fmt.Errorf("keep what is there: %w", err)
 	}
-	_, err = settle(ctx, st.copy(), t.progress("verifying what is there"))
-	switch {
-	case errors.Is(err, sessiondb.ErrCorrupt) || errors.Is(err, sessiondb.ErrNotStore):
+	_, err = settle(ctx, st, t.progress("verifying what is there"))
+	if errors.Is(err, sessiondb.ErrCorrupt) || errors.Is(err, sessiondb.ErrNotStore) {
 		t.r.KeptDamaged = true
-		err = syncFile(st.copy())
+		err = st.file.Sync()
 	}
 	if err != nil {
 		return err
@@ -90,6 +89,7 @@ func (t *target) replace(st *stage) error {
 	if !found {
 		return st.publish(t.real)
 	}
+	_ = st.file.Close() // first, where an open file can't be renamed
 	if err := os.Rename(st.copy(), t.real); err != nil {
 		return err
 	}

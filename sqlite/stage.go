@@ -15,6 +15,9 @@ import (
 type stage struct {
 	dir  string
 	lock *os.File
+	// file is the copy. It is closed after SQLite is done with it: closing any
+	// handle of a database drops the locks on it.
+	file *os.File
 }
 
 // stagePrefix begins the names of such folders.
@@ -50,11 +53,8 @@ func newStage(parent string) (_ *stage, err error) {
 		return nil, err
 	}
 	_ = lockRange(st.lock, 0, false)
-	f, err := os.OpenFile(st.copy(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	return st, f.Close()
+	st.file, err = os.OpenFile(st.copy(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	return st, err
 }
 
 // copy is the path of the file that is made.
@@ -63,6 +63,9 @@ func (st *stage) copy() string { return filepath.Join(st.dir, stageCopy) }
 // publish gives the file its name, which nothing may have. It is there after a
 // power cut.
 func (st *stage) publish(path string) error {
+	if err := st.file.Close(); err != nil { // first, where an open file can't be renamed
+		return err
+	}
 	if err := moveNew(st.copy(), path); err != nil {
 		if errors.Is(err, os.ErrExist) {
 			return fmt.Errorf("%s: %w", path, os.ErrExist)
@@ -78,6 +81,9 @@ func (st *stage) publish(path string) error {
 
 // remove removes the stage, and the file unless it was published.
 func (st *stage) remove() {
+	if st.file != nil {
+		_ = st.file.Close()
+	}
 	emptyStage(st.dir)
 	if st.lock != nil {
 		_ = st.lock.Close()
@@ -165,4 +171,18 @@ func syncDir(dir string) error {
 		return err
 	}
 	return nil
+}
+
+// syncFile makes a file durable. It opens it: nobody may have it open through
+// SQLite in this process.
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0) // #nosec G304 -- a file that we made
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
 }
