@@ -24,13 +24,21 @@ const walLimit = 4 << 20
 // length of every message that matches: those of a large store fit.
 const cacheKiB = 16 << 10
 
+// A connection for reading begins with room for fewer pages. Most programs ask
+// once and end, and memory that is touched for the first time costs them more
+// than to read a page twice. After its first use, or after many statements, it
+// keeps as many as others.
+const (
+	firstCacheKiB = 512
+	manyStmts     = 64
+)
+
 // pragmas hold on every connection. synchronous is set, never inherited: an
 // acknowledged write survives power loss.
 var pragmas = []string{
 	"foreign_keys(1)",
 	"synchronous(FULL)",
 	"journal_size_limit(" + strconv.Itoa(walLimit) + ")",
-	"cache_size(-" + strconv.Itoa(cacheKiB) + ")",
 }
 
 // maxStmts bounds the prepared statements that a connection keeps.
@@ -43,6 +51,7 @@ type conn struct {
 	raw   sqldriver.Conn
 	stmts map[string]*stmt
 	tick  uint64
+	small bool                   // the cache is: see firstCacheKiB
 	args  []sqldriver.NamedValue // reused by every call
 	open  []*rows                // results that are being read
 }
@@ -68,6 +77,20 @@ type access struct {
 	busy        int      // milliseconds to wait for a lock, 0 means busyTimeout
 	pragmas     []string // after those that every connection has
 	exclusive   bool     // keep the file locked: a log then needs no shared memory
+	small       bool     // begins with a small cache
+}
+
+// allPragmas are those of a connection.
+func (a access) allPragmas() []string {
+	if a.exclusive {
+		// The driver sorts them, and others read the file, with the log.
+		return []string{"locking_mode(EXCLUSIVE)", "synchronous(FULL)"}
+	}
+	cache := cacheKiB
+	if a.small {
+		cache = firstCacheKiB
+	}
+	return slices.Concat(pragmas, []string{"cache_size(-" + strconv.Itoa(cache) + ")"}, a.pragmas)
 }
 
 // dsn is the URI that opens path.
@@ -75,11 +98,7 @@ func dsn(path string, a access) string {
 	if a.busy == 0 {
 		a.busy = busyTimeout
 	}
-	q := url.Values{"mode": {a.mode}, "_busy_timeout": {strconv.Itoa(a.busy)}, "_pragma": slices.Concat(pragmas, a.pragmas)}
-	if a.exclusive {
-		// The driver sorts them, and others read the file, with the log.
-		q["_pragma"] = []string{"locking_mode(EXCLUSIVE)", "synchronous(FULL)"}
-	}
+	q := url.Values{"mode": {a.mode}, "_busy_timeout": {strconv.Itoa(a.busy)}, "_pragma": a.allPragmas()}
 	if a.immutable {
 		q.Set("immutable", "1")
 	}
@@ -117,7 +136,15 @@ func openConn(ctx context.Context, path string, a access) (*conn, error) {
 	if err != nil {
 		return nil, mapError(ctx, err)
 	}
-	return &conn{raw: raw, stmts: map[string]*stmt{}}, nil
+	return &conn{raw: raw, stmts: map[string]*stmt{}, small: a.small}, nil
+}
+
+// keepMore gives a connection that began with a small cache the full one.
+func (c *conn) keepMore() {
+	if c.small {
+		c.small = false
+		_ = c.script(context.Background(), "PRAGMA cache_size = -"+strconv.Itoa(cacheKiB))
+	}
 }
 
 func (c *conn) close() error {
@@ -130,6 +157,9 @@ func (c *conn) close() error {
 
 // prepare finds or makes the statement of a query.
 func (c *conn) prepare(ctx context.Context, query string) (*stmt, error) {
+	if c.tick >= manyStmts {
+		c.keepMore()
+	}
 	s := c.stmts[query]
 	if s != nil && !s.busy {
 		c.tick++

@@ -26,14 +26,14 @@ func pragmaValues(t *testing.T, c *conn) []int64 {
 
 func TestPragmasOnEveryConnection(t *testing.T) {
 	s := fresh(t)
-	want := []int64{busyTimeout, 1, 2, walLimit, -cacheKiB}
-	check := func(what string, c *conn) {
+	check := func(what string, cache int64, c *conn) {
+		want := []int64{busyTimeout, 1, 2, walLimit, -cache}
 		if diff := cmp.Diff(want, pragmaValues(t, c)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
 	}
-	check("writer", s.w)
-	for range 2 { // the second time around they are recycled
+	check("writer", cacheKiB, s.w)
+	for _, cache := range []int64{firstCacheKiB, cacheKiB} { // the second time around they are recycled
 		var taken []*conn
 		for range maxReaders {
 			c, err := s.readers.take(t.Context())
@@ -41,7 +41,7 @@ func TestPragmasOnEveryConnection(t *testing.T) {
 				t.Fatal(err)
 			}
 			taken = append(taken, c)
-			check("reader", c)
+			check("reader", cache, c)
 			if _, err := c.exec(t.Context(), insertMeta, "a", "b"); !errors.Is(err, sessiondb.ErrReadOnly) {
 				t.Errorf("a reader wrote: %v", err)
 			}

@@ -64,6 +64,9 @@ func (p *pool) idleConn() (*conn, error) {
 // put takes a connection back. One whose transaction could not be ended is
 // not used again.
 func (p *pool) put(c *conn, sound bool) {
+	if sound {
+		c.keepMore()
+	}
 	p.mu.Lock()
 	keep := sound && !p.closed
 	if keep {

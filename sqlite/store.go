@@ -182,7 +182,7 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 		if err := s.ident.check(); err != nil {
 			return nil, err
 		}
-		return s.dial(ctx, access{mode: "rw", vfs: s.vfs, busy: s.busy})
+		return s.dial(ctx, access{mode: "rw", vfs: s.vfs, busy: s.busy, small: true})
 	})
 	return nil
 }
@@ -232,7 +232,7 @@ func (s *store) cannotWrite(ctx context.Context, err error) error {
 func (s *store) openReadOnly(ctx context.Context, refusal error) error {
 	s.refusal = refusal
 	s.madeLog = !exists(s.real + "-wal")
-	a := access{mode: "ro", vfs: s.vfs, busy: s.busy}
+	a := access{mode: "ro", vfs: s.vfs, busy: s.busy, small: true}
 	var c *conn
 	err := s.retry(ctx, func() (err error) {
 		c, s.shape, err = look(ctx, s.path, a)
