@@ -192,11 +192,7 @@ func (g *grouper) conversations(best []SearchHit) ([]ConversationHit, error) {
 	if err != nil {
 		return nil, err
 	}
-	var tips []string
-	for _, path := range paths {
-		tips = append(tips, path[len(path)-1].id)
-	}
-	byID, err := sessionsByID(g.ctx, g.q, tips)
+	titles, err := g.titles(paths)
 	if err != nil {
 		return nil, err
 	}
@@ -207,10 +203,10 @@ func (g *grouper) conversations(best []SearchHit) ([]ConversationHit, error) {
 		c := &out[i]
 		c.Best, c.RootID = hit, g.roots[hit.SessionID]
 		c.TipID = c.RootID
-		if path := paths[c.RootID]; len(path) > 0 {
-			c.TipID = path[len(path)-1].id
-			if c.Title, err = g.title(path, byID[c.TipID]); err != nil {
-				return nil, err
+		for _, n := range paths[c.RootID] {
+			c.TipID = n.id
+			if t := titles[n.id]; t != nil {
+				c.Title = t // that of the tip, or the nearest one before it
 			}
 		}
 		if c.View, err = anchoredView(g.ctx, g.q, hit.SessionID, hit.MessageID, groupView); err != nil {
@@ -218,6 +214,24 @@ func (g *grouper) conversations(best []SearchHit) ([]ConversationHit, error) {
 		}
 	}
 	return out, nil
+}
+
+// titles returns the titles of all sessions on the paths that have one.
+func (g *grouper) titles(paths map[string][]chainNode) (map[string]*string, error) {
+	var ids []string
+	for _, path := range paths {
+		ids = append(ids, idsOf(path)...)
+	}
+	out := map[string]*string{}
+	var o odd
+	err := eachIn(g.ctx, g.q, func(r engine.Rows) error {
+		var id string // as it is stored, which need not be UTF-8
+		var title *string
+		err := r.Scan(&id, nullTextColumn{"", &title, &o})
+		out[id] = title
+		return err
+	}, `SELECT s.id, s.title FROM sessions s WHERE s.id IN`, ids)
+	return out, err
 }
 
 // paths returns the way from the root to the tip of each conversation, by root.
@@ -242,25 +256,6 @@ func (g *grouper) paths(best []SearchHit) (map[string][]chainNode, error) {
 		}
 	}
 	return out, nil
-}
-
-// title is that of the tip of a chain, or of the nearest session before it that
-// has one.
-func (g *grouper) title(path []chainNode, tip *Session) (*string, error) {
-	for i := len(path) - 1; i >= 0; i-- {
-		if tip == nil {
-			s, err := sessionByID(g.ctx, g.q, path[i].id)
-			if err != nil {
-				return nil, err
-			}
-			tip = &s
-		}
-		if tip.Title != nil {
-			return tip.Title, nil
-		}
-		tip = nil
-	}
-	return nil, nil
 }
 
 // countHits counts the hits of every conversation of a page at once. Where the
