@@ -16,32 +16,53 @@ type Token struct {
 // private characters make words, compared without case and without the accents
 // of Latin letters.
 func Words(s string) []Token {
-	var out []Token
+	out := make([]Token, 0, min(len(s)/6+1, 1024))
 	var b strings.Builder
 	start, end := -1, 0
+	plain := false // the word is what the text has
 	for i, r := range s {
 		switch {
 		case isWord(r):
 			if start < 0 {
-				start = i
+				start, plain = i, true
 			}
-			b.WriteRune(foldWord(r))
+			folded := foldWord(r)
+			if plain && folded != r {
+				plain = false
+				b.WriteString(s[start:i])
+			}
+			if !plain {
+				b.WriteRune(folded)
+			}
 			end = i + utf8.RuneLen(r)
 			continue
 		case start >= 0 && dropsAccent(r):
+			if plain {
+				plain = false
+				b.WriteString(s[start:i])
+			}
 			end = i + utf8.RuneLen(r)
 			continue
 		}
 		if start >= 0 {
-			out = append(out, Token{start, end, b.String()})
-			b.Reset()
+			out = append(out, wordToken(s, start, end, plain, &b))
 			start = -1
 		}
 	}
 	if start >= 0 {
-		out = append(out, Token{start, end, b.String()})
+		out = append(out, wordToken(s, start, end, plain, &b))
 	}
 	return out
+}
+
+// wordToken is a word of the text, which b has folded unless it is plain.
+func wordToken(s string, start, end int, plain bool, b *strings.Builder) Token {
+	if plain {
+		return Token{start, end, s[start:end]}
+	}
+	word := b.String()
+	b.Reset()
+	return Token{start, end, word}
 }
 
 func isWord(r rune) bool {
