@@ -34,6 +34,9 @@ interrupted can be run again.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := a.In
 			if args[0] != "-" {
+				if err := a.notOfStore(args[0]); err != nil {
+					return err
+				}
 				f, err := os.Open(args[0])
 				if err != nil {
 					return failf(err, "import %s: %v", args[0], cause(err))
@@ -51,6 +54,20 @@ interrupted can be run again.`,
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "tell what would happen and change nothing")
 	cmd.Flags().BoolVar(&a.json, "json", false, "print what was done as JSON (see docs/json.md)")
 	return cmd
+}
+
+// notOfStore refuses to read a file of the store as if it were an export: when
+// it was closed again, the locks of the store would be gone.
+func (a *app) notOfStore(path string) error {
+	store, err := a.storePath()
+	if err != nil {
+		return err
+	}
+	target := resolved(path)
+	if info, err := os.Stat(target); err == nil && ofStore(target, info, resolved(store)) {
+		return failf(fs.ErrInvalid, "import %s: it is the store itself, or belongs to it; export it first", path)
+	}
+	return nil
 }
 
 // importable looks at the beginning of what is to be imported, before a store
