@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"slices"
 
@@ -101,7 +100,7 @@ type recovery struct {
 //
 // src is not changed, nor what lies beside it. This process must not have it
 // open ([sessiondb.ErrInvalid]). A file in which nothing of a session store can
-// be found is [sessiondb.ErrNotStore]. dst must not exist ([fs.ErrExist]); it
+// be found is [sessiondb.ErrNotStore]. dst must not exist ([os.ErrExist]); it
 // appears, readable for this user only, when it is complete and checked, and on
 // any error nothing of it is left.
 //
@@ -126,9 +125,6 @@ func Recover(ctx context.Context, src, dst string, o RecoverOptions) (report Rec
 	defer from.close()
 	r := &recovery{o: o, src: from.file}
 	err = newFile(dst, func(path string) error { return r.build(ctx, path) })
-	if errors.Is(err, fs.ErrExist) {
-		err = fmt.Errorf("%w: choose a name that is free", err)
-	}
 	r.Changed = from.changed()
 	return r.RecoverReport, err
 }

@@ -105,3 +105,20 @@ func TestRecoverInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// What another program writes meanwhile may be torn, which is told.
+func TestRecoverWhileWritten(t *testing.T) {
+	src, _ := longStore(t, false)
+	_, report := recovered(t, src)
+	if report.Changed || !report.Complete() {
+		t.Errorf("nobody wrote, and yet: %+v", report)
+	}
+	report, err := Recover(t.Context(), src, newPath(t), RecoverOptions{Progress: func(string, int64, int64) {
+		if err := os.WriteFile(src+"-wal", []byte("another program"), 0o600); err != nil {
+			t.Error(err)
+		}
+	}})
+	if err != nil || !report.Changed || report.Complete() {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
