@@ -177,7 +177,7 @@ func (o *original) recover(t *testing.T, d damage) (report RecoverReport, wrong 
 func TestRecoverRandomDamage(t *testing.T) {
 	o := study(t, "hermes-v11.db")
 	pages := len(o.bytes) / page4096
-	fewer(t, 12)
+	fewer(t, few(12))
 	rapid.Check(t, func(r *rapid.T) {
 		check := func(d damage) {
 			if _, wrong := o.recover(t, d); len(wrong) > 0 {
