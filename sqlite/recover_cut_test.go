@@ -5,8 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessiondb-go/sessiondb/internal/fixture"
 )
 
 // longStore is a store in which message 2 overflows to many pages, in a layout
@@ -120,5 +125,27 @@ func TestRecoverWhileWritten(t *testing.T) {
 	}})
 	if err != nil || !report.Changed || report.Complete() {
 		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// Messages of a page that is overwritten come back from the indexes with their
+// session, time and text; and their role where the text tells.
+func TestRecoverRebuilt(t *testing.T) {
+	dst, _ := recovered(t, fixture.Copy(t, "v11-badpage-messages.db"))
+	const texts = `SELECT id, session_id, timestamp, COALESCE(content, ''), COALESCE(tool_name, ''), COALESCE(tool_calls, '') FROM messages ORDER BY id`
+	before, after := raw(t, fixture.Copy(t, "hermes-v11.db")), raw(t, dst)
+	if diff := cmp.Diff(dump(t, before, texts), dump(t, after, texts)); diff != "" {
+		t.Errorf("before (-), recovered (+):\n%s", diff)
+	}
+	const roles = "SELECT id, role FROM messages WHERE role <> 'unknown'"
+	was := dump(t, before, roles)
+	known := dump(t, after, roles)
+	for _, role := range known {
+		if !slices.Contains(was, role) {
+			t.Errorf("made up: %s", role)
+		}
+	}
+	if n := scalar[int64](t, after, "SELECT COUNT(*) FROM messages WHERE role = 'unknown'"); n == 0 || n > 19 {
+		t.Errorf("%d of 19 roles are not known", n)
 	}
 }
