@@ -135,10 +135,15 @@ func (t *target) report(b engine.Backup) {
 
 // unused fails when the system tells that somebody has the store open.
 func (t *target) unused() error {
-	if u := users(t.real); len(u) > 0 {
-		return &sessiondb.InUseError{Path: t.real, Users: u}
+	found, _ := holders(t.real)
+	if len(found) == 0 {
+		return nil
 	}
-	return nil
+	e := &sessiondb.InUseError{Path: t.real}
+	for _, h := range found {
+		e.Users = append(e.Users, sessiondb.Process{PID: h.pid, Name: h.name})
+	}
+	return e
 }
 
 // put makes the store what the stage holds.
