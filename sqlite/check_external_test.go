@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -37,5 +39,36 @@ func TestMatchesMessages(t *testing.T) {
 				t.Errorf("%s: %s is the same: %v, %v", name, index, same, err)
 			}
 		}
+	}
+}
+
+// TestCheckExternal finds nothing in a sound store without copies of the text,
+// and a message that was changed behind its back in a full check.
+func TestCheckExternal(t *testing.T) {
+	path := fixture.Copy(t, "hermes-v11.db")
+	relaid(t, path, engine.External)
+	s := open(t, path, Options{ReadOnly: true})
+	indexFindings := func() (codes []string) {
+		t.Helper()
+		found, err := s.Check(t.Context(), engine.CheckOptions{Full: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			if strings.Contains(f.What, "messages_fts") {
+				codes = append(codes, f.Code)
+			}
+		}
+		return codes
+	}
+	if codes := indexFindings(); codes != nil {
+		t.Errorf("sound: %v", codes)
+	}
+	c := raw(t, path)
+	run(t, c, "DROP TRIGGER messages_fts_update")
+	run(t, c, "UPDATE messages SET content = 'ibex' WHERE id = 7")
+	run(t, c, external.find("messages_fts_update").sql)
+	if codes := indexFindings(); !slices.Equal(codes, []string{"index_text"}) {
+		t.Errorf("one index lies: %v", codes)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -85,11 +84,11 @@ func (k *checker) indexTexts(ctx context.Context, c *conn) error {
 		if !k.full {
 			continue
 		}
-		differ, err := k.compareWords(ctx, c, index, "SELECT id, "+indexedText+" FROM main.messages")
+		same, err := matchesMessages(ctx, c, index)
 		if err != nil {
 			return err
 		}
-		if differ {
+		if !same {
 			k.stale = append(k.stale, index)
 			k.add("index_text", "full-text index %s has other words than the messages", index)
 		}
@@ -100,9 +99,6 @@ func (k *checker) indexTexts(ctx context.Context, c *conn) error {
 // maxCompared is how many messages an index may have for its words to be
 // compared one by one.
 const maxCompared = 100_000
-
-// contentOption is what declares where an index reads texts.
-var contentOption = regexp.MustCompile(`,\s*content(?:_rowid)?\s*=\s*'\w*'`)
 
 // fromOlderSQLite says whether all that is wrong with an index is that it was
 // filled by a release of SQLite before 3.46, whose trigrams end at a NUL: then
@@ -129,7 +125,6 @@ func (k *checker) fromOlderSQLite(ctx context.Context, c *conn, index string) (b
 // connection one for reading.
 func (k *checker) compareWords(ctx context.Context, c *conn, index, texts string) (differ bool, err error) {
 	_, using, _ := strings.Cut(k.shape.objects[index].sql, " USING ")
-	using = contentOption.ReplaceAllString(using, "")
 	steps := []string{
 		"PRAGMA query_only = 0",
 		"CREATE VIRTUAL TABLE temp.sessiondb_other USING " + using,
