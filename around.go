@@ -26,26 +26,22 @@ func (db *DB) MessagesAround(ctx context.Context, sessionID string, anchor int64
 	return w, err
 }
 
-// The window up to the anchor and after it. The unary plus keeps a planner from
-// walking the rows of the whole table by id, where an index has the ids of the
-// session.
-var (
-	windowUpToSQL = messagesByID(`SELECT id FROM messages WHERE session_id = ? AND +id <= ? ORDER BY +id DESC LIMIT ?`)
-	windowPastSQL = messagesByID(`SELECT id FROM messages WHERE session_id = ? AND +id > ? ORDER BY +id LIMIT ?`)
-)
+// windowSQL selects a window: up to the anchor, and after it. The unary plus
+// keeps a planner from walking the rows of the whole table by id, where an index
+// has the ids of the session.
+var windowSQL = messagesByID(`SELECT id FROM (
+  SELECT id FROM messages WHERE session_id = ? AND +id <= ? ORDER BY +id DESC LIMIT ?) up_to
+ UNION ALL SELECT id FROM (
+  SELECT id FROM messages WHERE session_id = ? AND +id > ? ORDER BY +id LIMIT ?) past`)
 
 func messagesAround(ctx context.Context, q engine.Queryer, sessionID string, anchor int64, window int) (MessagesAround, error) {
 	window = max(window, 0)
-	none := MessagesAround{Window: []Message{}}
-	upTo, err := queryMessages(ctx, q, windowUpToSQL, sessionID, anchor, int64(window)+1)
-	if err != nil || len(upTo) == 0 || upTo[len(upTo)-1].ID != anchor {
-		return none, err
+	ms, err := queryMessages(ctx, q, windowSQL, sessionID, anchor, int64(window)+1, sessionID, anchor, window)
+	at := slices.IndexFunc(ms, func(m Message) bool { return m.ID == anchor })
+	if err != nil || at < 0 {
+		return MessagesAround{Window: []Message{}}, err
 	}
-	past, err := queryMessages(ctx, q, windowPastSQL, sessionID, anchor, window)
-	if err != nil {
-		return none, err
-	}
-	return MessagesAround{Window: append(upTo, past...), MessagesBefore: len(upTo) - 1, MessagesAfter: len(past)}, nil
+	return MessagesAround{Window: ms, MessagesBefore: at, MessagesAfter: len(ms) - 1 - at}, nil
 }
 
 // AnchoredView is a window and the two ends of its session. The counts of the
@@ -88,11 +84,15 @@ func anchoredView(ctx context.Context, q engine.Queryer, sessionID string, ancho
 	}
 	first, last := w.Window[0].ID, w.Window[len(w.Window)-1].ID
 	v.Window = slices.DeleteFunc(v.Window, func(m Message) bool { return m.ID != anchor && !o.keeps(m.Role) })
-	if v.BookendStart, err = bookend(ctx, q, bookendStartSQL, sessionID, first, o); err != nil {
-		return v, err
+	if w.MessagesBefore >= o.Window { // else nothing stands before the window
+		if v.BookendStart, err = bookend(ctx, q, bookendStartSQL, sessionID, first, o); err != nil {
+			return v, err
+		}
 	}
-	v.BookendEnd, err = bookend(ctx, q, bookendEndSQL, sessionID, last, o)
-	slices.Reverse(v.BookendEnd)
+	if w.MessagesAfter >= o.Window {
+		v.BookendEnd, err = bookend(ctx, q, bookendEndSQL, sessionID, last, o)
+		slices.Reverse(v.BookendEnd)
+	}
 	return v, err
 }
 
