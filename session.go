@@ -2,7 +2,6 @@ package sessiondb
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -290,13 +289,18 @@ func (db *DB) Session(ctx context.Context, id string) (s Session, err error) {
 	return s, err
 }
 
-var sessionByIDSQL = `SELECT ` + selectColumns("s", sessionColumns) + ` FROM sessions s WHERE s.id = ?`
+var sessionSelect = selectColumns("s", sessionColumns)
 
 // sessionByID takes an id as it is stored, which is text unless another program
 // wrote it.
 func sessionByID(ctx context.Context, q engine.Queryer, id any) (s Session, err error) {
-	err = q.QueryRow(ctx, sessionByIDSQL, id).Scan(s.scanTargets()...)
-	if errors.Is(err, sql.ErrNoRows) {
+	found := false
+	rows, err := q.QueryColumns(ctx, sessionSelect, `FROM sessions s WHERE s.id = ?`, id)
+	err = scanRows(rows, err, func(r engine.Rows) error {
+		found = true
+		return r.Scan(s.scanTargets()...)
+	})
+	if err == nil && !found {
 		err = ErrNotFound
 	}
 	return s, err
