@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -100,21 +99,21 @@ func (d *damages) read(lines []string, roots map[string]object) {
 }
 
 var (
-	treeLine  = regexp.MustCompile(`^Tree (\d+) `)
-	ftsLine   = regexp.MustCompile(`FTS5 table (?:main\.)?(\w+)`)
-	indexLine = regexp.MustCompile(`(?:missing from index|entries in index|entry in index|index) (\S+)$`)
-	valueLine = regexp.MustCompile(` value in (\w+\.\w+)$`)
-	wasteLine = regexp.MustCompile(`^(?:Page \d+: never used|Freelist: |Page \d+: pointer map|Main freelist: )`)
+	treeLine  = pattern(`^Tree (\d+) `)
+	ftsLine   = pattern(`FTS5 table (?:main\.)?(\w+)`)
+	indexLine = pattern(`(?:missing from index|entries in index|entry in index|index) (\S+)$`)
+	valueLine = pattern(` value in (\w+\.\w+)$`)
+	wasteLine = pattern(`^(?:Page \d+: never used|Freelist: |Page \d+: pointer map|Main freelist: )`)
 )
 
 // sort finds out what a line of an integrity check is about. What a full-text
 // index or another index lost can be made again.
 func (d *damages) sort(line string, roots map[string]object) {
-	if m := ftsLine.FindStringSubmatch(line); m != nil {
+	if m := ftsLine().FindStringSubmatch(line); m != nil {
 		d.add("index_damage", m[1], line)
 		return
 	}
-	if m := treeLine.FindStringSubmatch(line); m != nil {
+	if m := treeLine().FindStringSubmatch(line); m != nil {
 		o := roots[m[1]]
 		switch index := indexOfPart(o.name); {
 		case index != "":
@@ -126,15 +125,15 @@ func (d *damages) sort(line string, roots map[string]object) {
 		}
 		return
 	}
-	if m := valueLine.FindStringSubmatch(line); m != nil {
+	if m := valueLine().FindStringSubmatch(line); m != nil {
 		d.add("odd_values", m[1], line)
 		return
 	}
-	if m := indexLine.FindStringSubmatch(line); m != nil && !wasteLine.MatchString(line) {
+	if m := indexLine().FindStringSubmatch(line); m != nil && !wasteLine().MatchString(line) {
 		d.add("btree_index", m[1], line)
 		return
 	}
-	if wasteLine.MatchString(line) {
+	if wasteLine().MatchString(line) {
 		d.add("page_waste", "", line)
 		return
 	}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -28,7 +27,7 @@ type textIndexes struct {
 	broken       bool
 }
 
-var externalContent = regexp.MustCompile(`[(,]\s*content\s*=`)
+var externalContent = pattern(`[(,]\s*content\s*=`)
 
 // schemaIndexes is what a schema says of the indexes, and the number of that
 // schema.
@@ -74,7 +73,7 @@ func (s *store) readIndexes(ctx context.Context, q engine.Queryer) (*textIndexes
 		ix := &textIndex{}
 		columns := strings.Contains(sql, "tool_calls")
 		// Without a copy, but over the same text, an index answers the same.
-		bare := externalContent.MatchString(sql) && !same(sql, external.find(name).sql)
+		bare := externalContent().MatchString(sql) && !same(sql, external.find(name).sql)
 		ix.contentOnly = bare && !columns
 		ix.padded = !bare
 		if name == wordIndex {

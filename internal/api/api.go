@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 
 	"github.com/sessiondb-go/sessiondb"
 )
@@ -32,9 +33,9 @@ func (a Access) Writes() bool { return a == WritesSession || a == WritesStore }
 // Method is a documented operation.
 type Method struct {
 	Name   string
-	Doc    string // one sentence
-	Params []Param
-	Result string // what comes back
+	Doc    string         // one sentence
+	Params func() []Param // in order; made when it is first asked for
+	Result string         // what comes back
 	Access Access
 
 	bind func(*Method, json.RawMessage) (*Call, error)
@@ -77,10 +78,10 @@ func Lookup(name string) (m *Method, ok bool) {
 // method makes a method whose parameters are the fields of P; see decode.go for
 // their tags.
 func method[P any](access Access, name, doc, result string, do func(context.Context, *sessiondb.DB, P) (any, error)) *Method {
-	fields := fieldsOf[P]()
+	fields := sync.OnceValue(fieldsOf[P])
 	bind := func(m *Method, params json.RawMessage) (*Call, error) {
 		var p P
-		if err := decode(params, fields, &p); err != nil {
+		if err := decode(params, fields(), &p); err != nil {
 			return nil, err
 		}
 		c := &Call{Method: m, do: func(ctx context.Context, db *sessiondb.DB) (any, error) { return do(ctx, db, p) }}
@@ -89,7 +90,7 @@ func method[P any](access Access, name, doc, result string, do func(context.Cont
 		}
 		return c, nil
 	}
-	return &Method{Name: name, Doc: doc, Params: describe(fields), Result: result, Access: access, bind: bind}
+	return &Method{Name: name, Doc: doc, Params: func() []Param { return describe(fields()) }, Result: result, Access: access, bind: bind}
 }
 
 // none is the parameters of a method that has none.

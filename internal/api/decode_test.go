@@ -109,7 +109,7 @@ func TestDocumentedMethods(t *testing.T) {
 			continue
 		}
 		var params []string
-		for _, p := range m.Params {
+		for _, p := range m.Params() {
 			params = append(params, p.Name)
 		}
 		if got := strings.Join(params, " "); got != documented[name] {
@@ -129,7 +129,7 @@ func TestMethodsAreDescribed(t *testing.T) {
 		}
 		seen[m.Name] = true
 		names := map[string]bool{}
-		for _, p := range m.Params {
+		for _, p := range m.Params() {
 			for _, name := range append(p.Aliases, p.Name) {
 				if !snake.MatchString(name) || names[name] {
 					t.Errorf("%s: parameter %s", m.Name, name)

@@ -49,7 +49,7 @@ func methodsTable() string {
 	b.WriteString("| method | parameters | |\n|---|---|---|\n")
 	for _, m := range api.Methods {
 		var params []string
-		for _, p := range m.Params {
+		for _, p := range m.Params() {
 			params = append(params, signature(p))
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s Gives %s. |\n", m.Name, strings.Join(params, ", "), m.Doc, m.Result)

@@ -254,11 +254,11 @@ func TestBackupMethod(t *testing.T) {
 func TestNullIsTheDefault(t *testing.T) {
 	db := prepared(t)
 	for _, m := range api.Methods {
-		if m.Access.Writes() || slices.ContainsFunc(m.Params, func(p api.Param) bool { return p.Required }) {
+		if m.Access.Writes() || slices.ContainsFunc(m.Params(), func(p api.Param) bool { return p.Required }) {
 			continue
 		}
 		nulls := object{}
-		for _, p := range m.Params {
+		for _, p := range m.Params() {
 			nulls[p.Name] = nil
 		}
 		if with, without := give(t, db, m.Name, nulls), give(t, db, m.Name, nil); with != without {

@@ -141,7 +141,7 @@ func commands(dir string) [][]string {
 // someParams are parameters of the right types for a method.
 func someParams(m *api.Method, dir string) json.RawMessage {
 	p := map[string]any{}
-	for _, param := range m.Params {
+	for _, param := range m.Params() {
 		if !param.Required {
 			continue
 		}

@@ -20,7 +20,7 @@ type discoveredMethod struct {
 func discovery() discovered {
 	d := discovered{Methods: make([]discoveredMethod, len(api.Methods))}
 	for i, m := range api.Methods {
-		d.Methods[i] = discoveredMethod{Name: m.Name, Doc: m.Doc, Params: m.Params, Result: m.Result, Writes: m.Access.Writes()}
+		d.Methods[i] = discoveredMethod{Name: m.Name, Doc: m.Doc, Params: m.Params(), Result: m.Result, Writes: m.Access.Writes()}
 	}
 	return d
 }

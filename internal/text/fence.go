@@ -3,26 +3,32 @@ package text
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Recalled memory is put into messages between fences, for the model only:
 //
 //	<memory-context> ... </memory-context>
 //
-// or behind a note that says so.
+// or behind a note that says so. The patterns are made when they are needed: most
+// programs start without.
 var (
-	memoryBlock = regexp.MustCompile(`(?is)<\s*memory-context\s*>.*?</\s*memory-context\s*>`)
-	memoryNote  = regexp.MustCompile(`(?i)\[System note:\s*The following is recalled memory context,\s*NOT new user input\.\s*Treat as [^\]]*\]`)
-	memoryTag   = regexp.MustCompile(`(?i)</?\s*memory-context\s*>`)
+	memoryBlock = pattern(`(?is)<\s*memory-context\s*>.*?</\s*memory-context\s*>`)
+	memoryNote  = pattern(`(?i)\[System note:\s*The following is recalled memory context,\s*NOT new user input\.\s*Treat as [^\]]*\]`)
+	memoryTag   = pattern(`(?i)</?\s*memory-context\s*>`)
 )
+
+func pattern(s string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
+}
 
 // StripMemory removes recalled memory from what was said: whole blocks, then
 // the system note, then tags without a partner. What is left is trimmed.
 func StripMemory(s string) string {
 	if mentionsMemory(s) {
-		s = memoryBlock.ReplaceAllLiteralString(s, "")
-		s = memoryNote.ReplaceAllLiteralString(s, "")
-		s = memoryTag.ReplaceAllLiteralString(s, "")
+		s = memoryBlock().ReplaceAllLiteralString(s, "")
+		s = memoryNote().ReplaceAllLiteralString(s, "")
+		s = memoryTag().ReplaceAllLiteralString(s, "")
 	}
 	return strings.TrimSpace(s)
 }
