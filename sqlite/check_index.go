@@ -111,8 +111,7 @@ func (k *checker) fromOlderSQLite(ctx context.Context, c *conn, index string) (b
 	err := c.queryRow(ctx, []any{&all, &odd}, "SELECT COUNT(*), COUNT(*) FILTER (WHERE instr(c0, char(0)) > 0) FROM main."+index+"_content")
 	differ := true
 	if err == nil && odd > 0 && all <= maxCompared {
-		differ, err = k.compareWords(ctx, c, index, "SELECT id, CASE WHEN instr(c0, char(0)) > 0"+
-			" THEN substr(c0, 1, instr(c0, char(0)) - 1) ELSE c0 END FROM main."+index+"_content")
+		differ, err = k.compareWords(ctx, c, index)
 	}
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -121,19 +120,20 @@ func (k *checker) fromOlderSQLite(ctx context.Context, c *conn, index string) (b
 }
 
 // compareWords compares an index with one that is made in the temporary
-// database from the texts of a query. It writes nothing else, and leaves the
+// database from its texts, cut at a NUL. It writes nothing else, and leaves the
 // connection one for reading.
-func (k *checker) compareWords(ctx context.Context, c *conn, index, texts string) (differ bool, err error) {
+func (k *checker) compareWords(ctx context.Context, c *conn, index string) (differ bool, err error) {
 	_, using, _ := strings.Cut(k.shape.objects[index].sql, " USING ")
 	steps := []string{
 		"PRAGMA query_only = 0",
-		"CREATE VIRTUAL TABLE temp.sessiondb_other USING " + using,
-		"INSERT INTO temp.sessiondb_other (rowid, content) " + texts,
+		"CREATE VIRTUAL TABLE temp.sessiondb_cut USING " + using,
+		"INSERT INTO temp.sessiondb_cut (rowid, content) SELECT id, CASE WHEN instr(c0, char(0)) > 0" +
+			" THEN substr(c0, 1, instr(c0, char(0)) - 1) ELSE c0 END FROM main." + index + "_content",
 		"CREATE VIRTUAL TABLE temp.sessiondb_is USING fts5vocab(main, " + index + ", row)",
-		"CREATE VIRTUAL TABLE temp.sessiondb_shall USING fts5vocab(temp, sessiondb_other, row)",
+		"CREATE VIRTUAL TABLE temp.sessiondb_older USING fts5vocab(temp, sessiondb_cut, row)",
 	}
 	defer func() {
-		for _, t := range []string{"sessiondb_is", "sessiondb_shall", "sessiondb_other"} {
+		for _, t := range []string{"sessiondb_is", "sessiondb_older", "sessiondb_cut"} {
 			_ = c.script(context.Background(), "DROP TABLE IF EXISTS temp."+t)
 		}
 		_ = c.script(context.Background(), "PRAGMA query_only = 1")
@@ -143,8 +143,8 @@ func (k *checker) compareWords(ctx context.Context, c *conn, index, texts string
 			return false, err
 		}
 	}
-	err = c.queryRow(ctx, []any{&differ}, `SELECT EXISTS (SELECT term, doc, cnt FROM temp.sessiondb_is EXCEPT SELECT term, doc, cnt FROM temp.sessiondb_shall)
- OR EXISTS (SELECT term, doc, cnt FROM temp.sessiondb_shall EXCEPT SELECT term, doc, cnt FROM temp.sessiondb_is)`)
+	err = c.queryRow(ctx, []any{&differ}, `SELECT EXISTS (SELECT term, doc, cnt FROM temp.sessiondb_is EXCEPT SELECT term, doc, cnt FROM temp.sessiondb_older)
+ OR EXISTS (SELECT term, doc, cnt FROM temp.sessiondb_older EXCEPT SELECT term, doc, cnt FROM temp.sessiondb_is)`)
 	return differ, err
 }
 

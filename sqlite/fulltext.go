@@ -50,6 +50,9 @@ func (m *migration) drop(ctx context.Context, index string) error {
 	if err := m.dropTriggers(ctx, index); err != nil {
 		return err
 	}
+	if m.leavePages {
+		return m.abandon(ctx, index)
+	}
 	if err := m.c.script(ctx, "DROP TABLE IF EXISTS "+index); err != nil {
 		if err := m.forget(ctx, index, err); err != nil {
 			return err
@@ -61,6 +64,21 @@ func (m *migration) drop(ctx context.Context, index string) error {
 		}
 	}
 	return nil
+}
+
+// abandon takes a full-text table and its parts out of the schema, and leaves
+// their pages to a vacuum. Once a page of theirs is damaged SQLite can't drop
+// them, and fails in everything else of a transaction that tried.
+func (m *migration) abandon(ctx context.Context, index string) error {
+	if err := m.c.script(ctx, "PRAGMA writable_schema = ON"); err != nil {
+		return err
+	}
+	var err error
+	for _, part := range append([]string{""}, parts...) {
+		_, e := m.c.exec(ctx, "DELETE FROM main.sqlite_schema WHERE type = 'table' AND name = ?", index+part)
+		err = firstError(err, e)
+	}
+	return firstError(err, m.c.script(ctx, "PRAGMA writable_schema = RESET"))
 }
 
 // forget takes a full-text table out of the schema when it is too damaged to

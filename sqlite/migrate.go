@@ -72,7 +72,9 @@ type migration struct {
 	c      *conn
 	from   *shape
 	layout *layout
-	report func(what string, done, total int64) // may be nil
+	// leavePages makes anew what is too damaged to be dropped.
+	leavePages bool
+	report     func(what string, done, total int64) // may be nil
 }
 
 // migrating prepares for work on the file as it is now.
@@ -81,7 +83,7 @@ func (s *store) migrating(ctx context.Context, c *conn) (*migration, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &migration{s, c, sh, sh.layout(), s.progress}, nil
+	return &migration{store: s, c: c, from: sh, layout: sh.layout(), report: s.progress}, nil
 }
 
 // run makes the file what the schema says. Nothing of sessions or messages
@@ -170,7 +172,7 @@ func (s *store) migrate(ctx context.Context, c *conn) error {
 		}
 		sh, p, err = s.inspect(ctx, c)
 		if err == nil && !p.empty() {
-			err = (&migration{s, c, sh, sh.layout(), s.progress}).run(ctx, p)
+			err = (&migration{store: s, c: c, from: sh, layout: sh.layout(), report: s.progress}).run(ctx, p)
 		}
 		if err == nil {
 			_, err = c.exec(ctx, "COMMIT")

@@ -153,21 +153,30 @@ func (m *mender) fulltext(ctx context.Context) error {
 func (k *checker) behind(index string) bool { return slices.Contains(k.stale, index) }
 
 func (m *mender) rebuildOne(ctx context.Context, index string) error {
-	var n int64
-	err := m.tx(ctx, func() error {
+	n, err := m.makeAnew(ctx, index, false)
+	if errors.Is(err, sessiondb.ErrCorrupt) {
+		n, err = m.makeAnew(ctx, index, true)
+	}
+	if err == nil {
+		m.did("index_damage", "made full-text index %s anew from %d messages", index, n)
+	}
+	return err
+}
+
+// makeAnew makes a full-text index anew, of n messages.
+func (m *mender) makeAnew(ctx context.Context, index string, leavePages bool) (n int64, err error) {
+	err = m.tx(ctx, func() error {
 		mig, err := m.migrating(ctx, m.w)
 		if err != nil {
 			return err
 		}
+		mig.leavePages = leavePages
 		if err := mig.rebuild(ctx, index); err != nil {
 			return err
 		}
 		return m.w.queryRow(ctx, []any{&n}, "SELECT COUNT(*) FROM messages")
 	})
-	if err == nil {
-		m.did("index_damage", "made full-text index %s anew from %d messages", index, n)
-	}
-	return err
+	return n, err
 }
 
 // refresh gives an index the messages that it lacks, takes out those that are
