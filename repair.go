@@ -67,9 +67,13 @@ func (r *repair) did(code, format string, args ...any) {
 	}
 }
 
-// adoptSQL makes a session of each id that only messages have.
-const adoptSQL = `INSERT INTO sessions (id, source, started_at, message_count)
- SELECT m.session_id, '` + unknownSource + `', COALESCE(MIN(m.timestamp), ?), COUNT(*) FROM messages m
+// adoptSQL makes a session of each id that only messages have. Of unknown
+// source, it takes the one that who goes on with it names. Where others say that
+// they came from it, it counts as branched: else they would leave the list, as
+// what a subagent did.
+const adoptSQL = `INSERT INTO sessions (id, source, started_at, end_reason, message_count)
+ SELECT m.session_id, '` + unknownSource + `', COALESCE(MIN(m.timestamp), ?),
+ CASE WHEN EXISTS (SELECT 1 FROM sessions c WHERE c.parent_session_id = m.session_id) THEN 'branched' END, COUNT(*) FROM messages m
  LEFT JOIN sessions s ON s.id = m.session_id WHERE s.id IS NULL AND m.session_id IS NOT NULL GROUP BY m.session_id`
 
 // adopt gives messages without a session one.

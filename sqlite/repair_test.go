@@ -226,3 +226,42 @@ INSERT INTO sessions (id, source, started_at, parent_session_id) VALUES ('sub', 
 		t.Errorf("remembered:\n%s", diff)
 	}
 }
+
+// TestRepairKeepsChildrenListed gives messages a session from which another one
+// came, which was listed and still is.
+func TestRepairKeepsChildrenListed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	fillStore(t, path, sessiondb.InlineIndexes)
+	c, err := openConn(t.Context(), path, access{mode: "rw"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.script(t.Context(), `PRAGMA foreign_keys = OFF;
+INSERT INTO messages (session_id, role, timestamp) VALUES ('lost', 'user', 5);
+INSERT INTO sessions (id, source, started_at, parent_session_id) VALUES ('child', 'cli', 9, 'lost')`)
+	if e := c.close(); err != nil || e != nil {
+		t.Fatal(err, e)
+	}
+	listed := func() (ids []string) {
+		s := open(t, path, Options{ReadOnly: true})
+		page, err := db(s).Sessions(t.Context(), sessiondb.ListFilter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range page {
+			ids = append(ids, e.ID)
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	before := listed()
+	if err := repairAt(t, path); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(append(before, "lost"), listed()); diff != "" {
+		t.Errorf("listed before, and the session made (-), now (+):\n%s", diff)
+	}
+	if found := examine(t, path); len(found) > 0 {
+		t.Errorf("left %v", found)
+	}
+}
