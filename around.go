@@ -18,7 +18,7 @@ type MessagesAround struct {
 // and up to window after. A negative window is 0.
 func (db *DB) MessagesAround(ctx context.Context, sessionID string, anchor int64, window int) (w MessagesAround, err error) {
 	defer wrap(&err, "messages around %d of %s", anchor, sessionID)
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		w, err = messagesAround(ctx, q, sessionID, anchor, window)
 		return err
 	})
@@ -68,7 +68,7 @@ func (o AnchoredOptions) keeps(role string) bool {
 // one of the roles, and have content.
 func (db *DB) AnchoredView(ctx context.Context, sessionID string, anchor int64, o AnchoredOptions) (v AnchoredView, err error) {
 	defer wrap(&err, "anchored view of %d of %s", anchor, sessionID)
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		v, err = anchoredView(ctx, q, sessionID, anchor, o)
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -34,11 +35,11 @@ type ConversationMessage struct {
 func (db *DB) Conversation(ctx context.Context, sessionID string, ancestors bool) (out []ConversationMessage, err error) {
 	defer wrap(&err, "conversation of %s", sessionID)
 	var ms []Message
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		ms, err = chainMessages(ctx, q, sessionID, ancestors)
 		return err
 	})
-	if err != nil {
+	if damage := (*DamageError)(nil); err != nil && !errors.As(err, &damage) {
 		return nil, err
 	}
 	db.warnMalformed(ms)
@@ -51,7 +52,7 @@ func (db *DB) Conversation(ctx context.Context, sessionID string, ancestors bool
 		}
 		out = append(out, c)
 	}
-	return out, nil
+	return out, err
 }
 
 // chainMessages reads the messages of a session, and before them those of its

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -16,6 +18,8 @@ type DB struct {
 	log    *slog.Logger
 	now    func() time.Time
 	newID  func(time.Time) string
+
+	tellDamage func(error)
 }
 
 // Config is what an engine hands to [New]. The zero value works.
@@ -24,6 +28,10 @@ type Config struct {
 	Now func() time.Time
 	// Logger receives what no caller can be told; nil discards.
 	Logger *slog.Logger
+	// Damaged hears of reads that went past damaged pages, with a [*DamageError].
+	// They then return what could be read and no error. It may be called by
+	// several goroutines; nil makes it the error of the read.
+	Damaged func(error)
 }
 
 // New returns a store on an engine. Programs call the Open function of an
@@ -35,7 +43,7 @@ func New(e engine.Engine, c Config) *DB {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &DB{engine: e, log: c.Logger, now: c.Now, newID: newSessionID}
+	return &DB{engine: e, log: c.Logger, now: c.Now, newID: newSessionID, tellDamage: c.Damaged}
 }
 
 // Close ends the use of the store. Calls that are under way end first.
@@ -63,6 +71,41 @@ func newSessionID(t time.Time) string {
 
 func (db *DB) read(ctx context.Context, fn func(engine.Queryer) error) error {
 	return db.engine.Read(ctx, fn)
+}
+
+// readPast is read that goes past damage: if fn fails on damaged pages, it runs
+// again on what can be read. What it then returned is told to the hook of the
+// [Config]; without one it is a [*DamageError]. fn may run more than once.
+func (db *DB) readPast(ctx context.Context, fn func(engine.Queryer) error) error {
+	return db.engine.Read(ctx, func(q engine.Queryer) error {
+		err := fn(q)
+		s, ok := q.(engine.Salvager)
+		if !ok || !errors.Is(err, ErrCorrupt) {
+			return err
+		}
+		for cause := err; ; {
+			loss, more, salvageErr := s.Salvage(ctx)
+			if salvageErr != nil || !more {
+				return errors.Join(cause, salvageErr)
+			}
+			if err = fn(q); errors.Is(err, ErrCorrupt) {
+				continue
+			}
+			return db.damaged(err, &DamageError{Tables: loss.Tables, cause: cause})
+		}
+	})
+}
+
+// damaged is the error of a read that went past damage and then returned err.
+func (db *DB) damaged(err error, damage *DamageError) error {
+	if err != nil {
+		return fmt.Errorf("%w, as far as it can be read: %w", err, damage)
+	}
+	if db.tellDamage == nil {
+		return damage
+	}
+	db.tellDamage(damage)
+	return nil
 }
 
 func (db *DB) write(ctx context.Context, fn func(engine.Execer) error) error {

@@ -56,6 +56,29 @@ var (
 	ErrClosed = errors.New("store is closed")
 )
 
+// DamageError means that a read met damaged pages and went past them: what could
+// be read was returned with it. It is [ErrCorrupt].
+type DamageError struct {
+	// Tables have rows that can't be read. Without any, only an index is damaged:
+	// then nothing is missing.
+	Tables []string
+
+	cause error
+}
+
+func (e *DamageError) Error() string {
+	if len(e.Tables) == 0 {
+		return fmt.Sprintf("%v: an index can't be read, no row is missing", ErrCorrupt)
+	}
+	return fmt.Sprintf("%v: what could be read is shown, rows of %s are missing", ErrCorrupt, strings.Join(e.Tables, " and "))
+}
+
+// Is reports whether target is [ErrCorrupt].
+func (e *DamageError) Is(target error) bool { return target == ErrCorrupt }
+
+// Unwrap is what the first read failed with.
+func (e *DamageError) Unwrap() error { return e.cause }
+
 // AmbiguousError names the sessions that a prefix fits. It is [ErrAmbiguous].
 type AmbiguousError struct {
 	Ref        string

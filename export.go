@@ -38,7 +38,7 @@ func appendHead(b []byte, s *Session, kind Kind) []byte {
 // [ErrNotFound].
 func (db *DB) ExportSession(ctx context.Context, id string) (e ExportedSession, err error) {
 	defer wrap(&err, "export session %s", id)
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		if e.Session, err = sessionByID(ctx, q, id); err != nil {
 			return err
 		}
@@ -58,9 +58,10 @@ type ExportFilter struct {
 	// Progress is called after each session with the number written so far and
 	// the total; nil is fine.
 	Progress func(done, total int64)
-	// Damaged is called for a session some of whose messages lie in damaged
-	// pages, with the number of those that could be read and were written. If it
-	// is nil, such a session ends the export.
+	// Damaged is called for a session of which something lies on damaged pages,
+	// with the number of messages that could be read and were written. A session
+	// whose own row is lost is written with the source "unknown". If it is nil,
+	// damage ends the export.
 	Damaged func(sessionID string, messages int64, err error)
 }
 

@@ -2,8 +2,8 @@ package sessiondb
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
@@ -18,16 +18,23 @@ type exportReader struct {
 	pipe    *exportPipe
 	wanted  map[string]bool // by id; nil is all
 	orphans bool            // there are remembered ones
-	last    int64           // id of the last message of the session under way
+	loss    engine.Loss
+	met     error // damage that the snapshot goes past
+	// Of the messages of the session under way: the last id, and how many.
+	last, count int64
 }
 
 func (x *exportReader) run(ctx context.Context) error {
-	if err := x.plan(ctx); err != nil {
+	if err := x.pastDamage(ctx, func() error { return x.plan(ctx) }); err != nil {
 		return err
 	}
 	var last exportKey
 	for {
-		keys, err := x.page(ctx, last)
+		var keys []exportKey
+		err := x.pastDamage(ctx, func() (err error) {
+			keys, err = x.page(ctx, last)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -40,7 +47,7 @@ func (x *exportReader) run(ctx context.Context) error {
 			}
 		}
 		if len(keys) < exportPage {
-			return nil
+			return x.homeless(ctx)
 		}
 		last = keys[len(keys)-1]
 	}
@@ -113,58 +120,41 @@ func (x *exportReader) session(ctx context.Context, id any) error {
 		return err
 	}
 	short := context.WithoutCancel(ctx)
-	s, err := sessionByID(short, x.q, id)
-	if err != nil {
-		return err
-	}
-	kind, err := x.kind(short, &s)
-	if err != nil {
-		return err
-	}
-	x.pipe.begin(&s, kind)
-	damage, err := x.messages(short, id, func(m *Message) error {
-		if err := ctx.Err(); err != nil {
-			return err
+	var s Session
+	var kind Kind
+	err := x.pastDamage(ctx, func() (err error) {
+		if s, err = sessionByID(short, x.q, id); err == nil {
+			kind, err = x.kind(short, &s)
 		}
-		x.last = m.ID
-		return x.pipe.add(m)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := x.messages(ctx, &s, kind, id); err != nil {
+		return err
+	}
+	return x.pipe.end(x.lost(&s))
+}
+
+// exportMessagesSQL goes on behind a message: one export may begin it twice.
+var exportMessagesSQL = messagesByID(`SELECT id FROM messages WHERE session_id = ? AND +id > ?`)
+
+// messages begins a session and reads its messages.
+func (x *exportReader) messages(ctx context.Context, s *Session, kind Kind, id any) error {
+	x.pipe.begin(s, kind)
+	x.last, x.count = math.MinInt64, 0
+	err := x.pastDamage(ctx, func() error {
+		return eachMessage(context.WithoutCancel(ctx), x.q, func(m *Message) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			x.last, x.count = m.ID, x.count+1
+			return x.pipe.add(m)
+		}, exportMessagesSQL, id, x.last)
 	})
 	if err != nil {
 		return fmt.Errorf("session %s: %w", s.ID, err)
-	}
-	return x.pipe.end(damage)
-}
-
-// messages reads the messages of a session. It returns what kept some of them
-// from being read, if whoever exports wants to hear of it.
-func (x *exportReader) messages(ctx context.Context, id any, add func(*Message) error) (damage, err error) {
-	x.last = 0
-	err = eachMessage(ctx, x.q, add, sessionMessagesSQL, id)
-	if !errors.Is(err, ErrCorrupt) || x.f.Damaged == nil {
-		return nil, err
-	}
-	return err, x.salvage(ctx, id, add)
-}
-
-const messageByIDSQL = `FROM messages m WHERE m.id = ?`
-
-// salvage goes on behind the last message that could be read, one at a time.
-// The ids stand in an index, which may be whole where the rows are not.
-func (x *exportReader) salvage(ctx context.Context, id any, add func(*Message) error) error {
-	var ids []int64
-	err := eachRow(ctx, x.q, func(r engine.Rows) error {
-		var id int64
-		err := r.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}, `SELECT id FROM messages WHERE session_id = ? AND +id > ? ORDER BY +id`, id, x.last)
-	if err != nil && !errors.Is(err, ErrCorrupt) {
-		return err
-	}
-	for _, id := range ids {
-		if err := eachMessage(ctx, x.q, add, messageByIDSQL, id); err != nil && !errors.Is(err, ErrCorrupt) {
-			return err
-		}
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (db *DB) HandoffState(ctx context.Context, id string) (Handoff, error) {
 // PendingHandoffs lists the sessions that wait to be moved, oldest start first.
 func (db *DB) PendingHandoffs(ctx context.Context) (out []Session, err error) {
 	defer wrap(&err, "pending handoffs")
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		out, err = querySessions(ctx, q, `SELECT `+selectColumns("s", sessionColumns)+`
  FROM sessions s WHERE s.handoff_state = 'pending' ORDER BY s.started_at, s.id`)
 		return err

@@ -127,7 +127,7 @@ func chainIDs(ctx context.Context, q engine.Queryer, id string) ([]string, error
 // Ancestors returns a session's chain of parents, root first, without itself.
 func (db *DB) Ancestors(ctx context.Context, id string) (out []Session, err error) {
 	defer wrap(&err, "ancestors of %s", id)
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		out, err = ancestors(ctx, q, id)
 		return err
 	})
@@ -162,7 +162,7 @@ func ancestors(ctx context.Context, q engine.Queryer, id string) ([]Session, err
 // Descendants returns everything below a session, depth first, without itself.
 func (db *DB) Descendants(ctx context.Context, id string) (out []LineageNode, err error) {
 	defer wrap(&err, "descendants of %s", id)
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		out, err = subtree(ctx, q, id)
 		return err
 	})
@@ -176,7 +176,7 @@ func (db *DB) Descendants(ctx context.Context, id string) (out []LineageNode, er
 // first. Cycles in damaged data end the walk. Unknown is [ErrNotFound].
 func (db *DB) Lineage(ctx context.Context, id string) (out []LineageNode, err error) {
 	defer wrap(&err, "lineage of %s", id)
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		path, _, err := climb(ctx, q, id, anyKind)
 		if err != nil {
 			return err

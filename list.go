@@ -60,7 +60,7 @@ type ListedSession struct {
 // or by last activity, equal ones by start, then by id, descending.
 func (db *DB) Sessions(ctx context.Context, f ListFilter) (out []ListedSession, err error) {
 	defer wrap(&err, "list sessions")
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		out, err = db.list(ctx, q, f)
 		return err
 	})

@@ -76,7 +76,7 @@ func (m Message) ToolCallList() []json.RawMessage {
 // unknown session has none.
 func (db *DB) Messages(ctx context.Context, sessionID string) (out []Message, err error) {
 	defer wrap(&err, "messages of %s", sessionID)
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		out, err = sessionMessages(ctx, q, sessionID)
 		return err
 	})

@@ -95,7 +95,7 @@ type SearchHit struct {
 // finds nothing and says so in its notices.
 func (db *DB) Search(ctx context.Context, s SearchQuery) (out SearchResult, err error) {
 	defer wrap(&err, "search")
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		f := db.newFinder(ctx, q, s)
 		out, err = f.search()
 		return err

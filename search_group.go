@@ -43,7 +43,7 @@ var groupView = AnchoredOptions{Window: 5, Bookend: 3, KeepRoles: []string{"user
 // whole conversations of those sessions, such as the one that asks.
 func (db *DB) SearchGrouped(ctx context.Context, s SearchQuery) (out GroupedResult, err error) {
 	defer wrap(&err, "search conversations")
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		if s.ExcludeSessions, err = wholeChains(ctx, q, s.ExcludeSessions); err != nil {
 			return err
 		}

@@ -282,7 +282,7 @@ func (db *DB) updateSession(ctx context.Context, id, query string, args ...any) 
 // Session returns one session, or [ErrNotFound].
 func (db *DB) Session(ctx context.Context, id string) (s Session, err error) {
 	defer wrap(&err, "session %s", id)
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		s, err = sessionByID(ctx, q, id)
 		return err
 	})
@@ -323,7 +323,7 @@ func (db *DB) ResolveSessionID(ctx context.Context, ref string) (id string, err 
 	if ref == "" {
 		return "", ErrNotFound
 	}
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		id, err = resolveID(ctx, q, ref)
 		return err
 	})
@@ -371,7 +371,7 @@ func (db *DB) SessionCount(ctx context.Context, source string) (n int64, err err
 	if source != "" {
 		query, args = query+` WHERE source = ?`, []any{source}
 	}
-	err = db.read(ctx, func(q engine.Queryer) error { return q.QueryRow(ctx, query, args...).Scan(&n) })
+	err = db.readPast(ctx, func(q engine.Queryer) error { return q.QueryRow(ctx, query, args...).Scan(&n) })
 	return n, err
 }
 
@@ -382,6 +382,6 @@ func (db *DB) MessageCount(ctx context.Context, id string) (n int64, err error) 
 	if id != "" {
 		query, args = query+` WHERE session_id = ?`, []any{id}
 	}
-	err = db.read(ctx, func(q engine.Queryer) error { return q.QueryRow(ctx, query, args...).Scan(&n) })
+	err = db.readPast(ctx, func(q engine.Queryer) error { return q.QueryRow(ctx, query, args...).Scan(&n) })
 	return n, err
 }

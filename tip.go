@@ -171,7 +171,7 @@ func (db *DB) ResumeSessionID(ctx context.Context, id string) (_ string, err err
 }
 
 func (db *DB) pathToTip(ctx context.Context, id string) (path []chainNode, err error) {
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		nodes, err := continuations(ctx, q, db.latest(), id)
 		path = tipPath(id, nodes)
 		return err

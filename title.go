@@ -140,7 +140,7 @@ func freeTitle(ctx context.Context, tx engine.Execer, id, title string) error {
 // SessionByTitle returns the session of exactly that title, or [ErrNotFound].
 func (db *DB) SessionByTitle(ctx context.Context, title string) (s Session, err error) {
 	defer wrap(&err, "session titled %q", title)
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		err := q.QueryRow(ctx, `SELECT `+selectColumns("s", sessionColumns)+` FROM sessions s
  WHERE s.title = ? ORDER BY s.started_at DESC, s.id DESC LIMIT 1`, validText(title)).Scan(s.scanTargets()...)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -159,7 +159,7 @@ func (db *DB) ResolveTitle(ctx context.Context, title string) (id string, err er
 		return "", ErrNotFound
 	}
 	title = validText(title)
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		numbered, err := numberedTitles(ctx, q, title)
 		if err != nil {
 			return err
@@ -181,7 +181,7 @@ func (db *DB) ResolveTitle(ctx context.Context, title string) (id string, err er
 // `base #N`. The base is shortened where the number would not fit.
 func (db *DB) NextTitle(ctx context.Context, title string) (next string, err error) {
 	defer wrap(&err, "next title after %q", title)
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		next, err = nextTitle(ctx, q, title)
 		return err
 	})

@@ -79,7 +79,7 @@ func (db *DB) UsageBySource(ctx context.Context, f UsageFilter) (_ []UsageRow, e
 
 func (db *DB) usageBy(ctx context.Context, f UsageFilter, column string) (out []UsageRow, err error) {
 	where, args := f.where()
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		out = nil
 		err := eachRow(ctx, q, func(r engine.Rows) error {
 			var u UsageRow
@@ -114,7 +114,7 @@ func (r *UsageRow) spoken() int64 { return r.Tokens.Input + r.Tokens.Output }
 // of the local time zone; days without a session are left out.
 func (db *DB) UsageByDay(ctx context.Context, f UsageFilter) (out []UsageRow, err error) {
 	defer wrap(&err, "usage by day")
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		d := days{q: q, zone: db.now().Location()}
 		d.where, d.args = f.where()
 		out, err = d.sum(ctx)
@@ -243,7 +243,7 @@ func (db *DB) TopSessions(ctx context.Context, f UsageFilter, limit int) (out []
 	if limit, _ = page(limit, 0); limit > 0 {
 		query, args = query+` LIMIT ?`, append(args, limit)
 	}
-	err = db.read(ctx, func(q engine.Queryer) error {
+	err = db.readPast(ctx, func(q engine.Queryer) error {
 		out, err = querySessions(ctx, q, query, args...)
 		return err
 	})

@@ -45,7 +45,7 @@ func (s *store) Backup(ctx context.Context, dst string) (b engine.Backup, err er
 // Verify implements [engine.Engine].
 func (s *store) Verify(ctx context.Context) (b engine.Backup, err error) {
 	err = s.Read(ctx, func(q engine.Queryer) (err error) {
-		b, err = inspect(ctx, q.(readTx).c, s.shape, s.report("verifying"))
+		b, err = inspect(ctx, q.(*readTx).c, s.shape, s.report("verifying"))
 		return err
 	})
 	return b, err
@@ -117,7 +117,7 @@ func (s *store) copyTo(ctx context.Context, to *stage) error {
 	}
 	var failed error // on the side of the copy: not about this file
 	err := s.Read(ctx, func(q engine.Queryer) error {
-		c := q.(readTx).c
+		c := q.(*readTx).c
 		if err := c.queryRow(ctx, []any{new(int64)}, "SELECT COUNT(*) FROM main.sqlite_schema"); err != nil {
 			return err // the first read makes the snapshot
 		}

@@ -51,7 +51,7 @@ func (s *store) Check(ctx context.Context, o engine.CheckOptions) ([]engine.Find
 		if o.Progress != nil {
 			o.Progress(c.what, int64(i), int64(len(checks)))
 		}
-		err := s.Read(ctx, func(q engine.Queryer) error { return c.run(k, ctx, q.(readTx).c) })
+		err := s.Read(ctx, func(q engine.Queryer) error { return c.run(k, ctx, q.(*readTx).c) })
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:

@@ -54,6 +54,8 @@ type conn struct {
 	small bool                   // the cache is: see firstCacheKiB
 	args  []sqldriver.NamedValue // reused by every call
 	open  []*rows                // results that are being read
+
+	forgiving bool // of damage, see access
 }
 
 // stmt is a prepared statement. A query that runs inside its own result gets a
@@ -68,6 +70,7 @@ type stmt struct {
 // access is how a connection may touch the file.
 type access struct {
 	mode      string // SQLite's mode: ro, rw or rwc
+	forgiving bool   // read a file that is shorter than it says, or whose schema has faults
 	immutable bool   // no locks and no log: the file is known not to change
 	// readonlyShm leaves the shared memory of the log as it is. Where nobody has
 	// it open, SQLite reads the log into memory of its own.
@@ -99,6 +102,9 @@ func dsn(path string, a access) string {
 		a.busy = busyTimeout
 	}
 	q := url.Values{"mode": {a.mode}, "_busy_timeout": {strconv.Itoa(a.busy)}, "_pragma": a.allPragmas()}
+	if a.forgiving {
+		q.Del("_pragma") // they would fail, and the driver sorts them
+	}
 	if a.immutable {
 		q.Set("immutable", "1")
 	}
@@ -136,7 +142,16 @@ func openConn(ctx context.Context, path string, a access) (*conn, error) {
 	if err != nil {
 		return nil, mapError(ctx, err)
 	}
-	return &conn{raw: raw, stmts: map[string]*stmt{}, small: a.small}, nil
+	c := &conn{raw: raw, stmts: map[string]*stmt{}, small: a.small, forgiving: a.forgiving}
+	if !a.forgiving {
+		return c, nil
+	}
+	// This is what lets SQLite read on. The connection is one for reading.
+	if err := c.script(ctx, "PRAGMA writable_schema = 1"); err != nil {
+		_ = c.close()
+		return nil, err
+	}
+	return c, nil
 }
 
 // keepMore gives a connection that began with a small cache the full one.

@@ -19,6 +19,10 @@ type Options struct {
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+	// Damaged hears of reads that went past damaged pages, with a
+	// [*sessiondb.DamageError]. They then return what could be read, and no error.
+	// It may be called by several goroutines; nil makes it the error of the read.
+	Damaged func(error)
 	// Progress is called during long work (a migration, a backup) with what is
 	// being done and how far it is; nil is fine.
 	Progress func(what string, done, total int64)
@@ -36,5 +40,5 @@ func Open(ctx context.Context, path string, o Options) (*sessiondb.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sessiondb.New(s, sessiondb.Config{Now: o.Now, Logger: o.Logger}), nil
+	return sessiondb.New(s, sessiondb.Config{Now: o.Now, Logger: o.Logger, Damaged: o.Damaged}), nil
 }

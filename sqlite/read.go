@@ -21,15 +21,19 @@ func (s *store) Read(ctx context.Context, fn func(engine.Queryer) error) (err er
 	defer func() {
 		c.closeRows()
 		_, e := c.exec(context.Background(), "ROLLBACK")
-		sound = e == nil
+		sound = e == nil // also false after a salvage, whose tables go with the connection
 	}()
-	return fn(readTx{c})
+	return fn(&readTx{c: c, views: s.views})
 }
 
 // readTx reads in one snapshot.
-type readTx struct{ c *conn }
+type readTx struct {
+	c       *conn
+	views   []string  // of the connection
+	salvage *readPast // once a query met damage
+}
 
-func (t readTx) Query(ctx context.Context, query string, args ...any) (engine.Rows, error) {
+func (t *readTx) Query(ctx context.Context, query string, args ...any) (engine.Rows, error) {
 	r, err := t.c.query(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -37,12 +41,12 @@ func (t readTx) Query(ctx context.Context, query string, args ...any) (engine.Ro
 	return r, nil
 }
 
-func (t readTx) QueryRow(ctx context.Context, query string, args ...any) engine.Row {
+func (t *readTx) QueryRow(ctx context.Context, query string, args ...any) engine.Row {
 	r, err := t.c.query(ctx, query, args...)
 	return row{r, err}
 }
 
-func (t readTx) QueryColumns(ctx context.Context, columns, rest string, args ...any) (engine.Rows, error) {
+func (t *readTx) QueryColumns(ctx context.Context, columns, rest string, args ...any) (engine.Rows, error) {
 	r, err := t.c.queryWide(ctx, columns, rest, args...)
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func (s *store) diagnose(ctx context.Context, full bool) (*checker, error) {
 	for _, look := range []func(*checker, context.Context, *conn) error{
 		(*checker).schema, (*checker).pages, (*checker).indexRows, (*checker).indexTexts,
 	} {
-		err := s.Read(ctx, func(q engine.Queryer) error { return look(k, ctx, q.(readTx).c) })
+		err := s.Read(ctx, func(q engine.Queryer) error { return look(k, ctx, q.(*readTx).c) })
 		if i := slices.IndexFunc(k.found, func(f engine.Finding) bool { return f.Code == "page_damage" }); i >= 0 {
 			return nil, fmt.Errorf("%w: %s", sessiondb.ErrCorrupt, k.found[i].What)
 		}

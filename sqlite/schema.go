@@ -3,8 +3,11 @@ package sqlite
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"slices"
 	"strings"
+
+	"github.com/sessiondb-go/sessiondb"
 )
 
 // SchemaVersion is the schema this package writes.
@@ -136,7 +139,18 @@ func readShape(ctx context.Context, c *conn) (*shape, error) {
 			err = c.queryRow(ctx, []any{&sh.versions}, "SELECT COUNT(*) FROM main.schema_version")
 		}
 	}
+	if c.forgiving && errors.Is(err, sessiondb.ErrCorrupt) {
+		sh.version, err = sh.likelyVersion(), nil
+	}
 	return sh, err
+}
+
+// likelyVersion tells from the columns which schema this is, for reading.
+func (sh *shape) likelyVersion() int {
+	if sh.hasColumn("messages", "active") || sh.hasColumn("sessions", "archived") {
+		return SchemaVersion + 1
+	}
+	return SchemaVersion
 }
 
 // readMarks looks for the numbers that programs mark their databases with. A

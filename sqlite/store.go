@@ -26,8 +26,10 @@ type store struct {
 	path string // as given, absolute
 	real string // without symbolic links: SQLite's other files lie beside it
 
-	log      *slog.Logger
-	progress func(what string, done, total int64)
+	log        *slog.Logger
+	tellDamage func(error) // may be nil
+	forgiving  bool        // what can be read of a file that SQLite refuses
+	progress   func(what string, done, total int64)
 
 	readers *pool
 	writer  *writer
@@ -85,7 +87,7 @@ func openStore(ctx context.Context, path string, o Options, set settings) (_ *st
 
 // newStore is a store that is not open.
 func newStore(o Options, set settings) *store {
-	s := &store{settings: set, log: o.Logger, progress: o.Progress}
+	s := &store{settings: set, log: o.Logger, tellDamage: o.Damaged, progress: o.Progress}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -105,6 +107,11 @@ func (s *store) open(ctx context.Context, readOnly bool) error {
 	}
 	s.enterHere()
 	sh, err := s.probe(ctx)
+	if readOnly && s.tellDamage != nil && errors.Is(err, sessiondb.ErrCorrupt) {
+		s.tellDamage(err)
+		s.forgiving = true
+		return s.openReadOnly(ctx, sessiondb.ErrReadOnly)
+	}
 	if err != nil {
 		return err
 	}
@@ -232,7 +239,7 @@ func (s *store) cannotWrite(ctx context.Context, err error) error {
 func (s *store) openReadOnly(ctx context.Context, refusal error) error {
 	s.refusal = refusal
 	s.madeLog = !exists(s.real + "-wal")
-	a := access{mode: "ro", vfs: s.vfs, busy: s.busy, small: true}
+	a := access{mode: "ro", forgiving: s.forgiving, vfs: s.vfs, busy: s.busy, small: true}
 	var c *conn
 	err := s.retry(ctx, func() (err error) {
 		c, s.shape, err = look(ctx, s.path, a)

@@ -39,6 +39,7 @@ type app struct {
 
 	store   string // flag --db
 	json    bool   // flag --json
+	strict  bool   // reads of a damaged store fail, instead of giving what can be read
 	started bool   // arguments and flags were understood
 }
 

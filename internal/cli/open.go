@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/sqlite"
@@ -112,7 +113,12 @@ func (a *app) migrating(ctx context.Context, path string, fn func(*sessiondb.DB)
 func (a *app) with(ctx context.Context, path string, readOnly bool, fn func(*sessiondb.DB) error) (err error) {
 	p := a.NewProgress()
 	defer p.Done()
-	db, err := sqlite.Open(ctx, path, sqlite.Options{ReadOnly: readOnly, Logger: a.logger(), Now: a.now, Progress: p.Report})
+	o := sqlite.Options{ReadOnly: readOnly, Logger: a.logger(), Now: a.now, Progress: p.Report}
+	var damage firstError
+	if readOnly && !a.strict {
+		o.Damaged = damage.note
+	}
+	db, err := sqlite.Open(ctx, path, o)
 	p.Done()
 	if err != nil {
 		if !strings.Contains(err.Error(), path) {
@@ -128,8 +134,19 @@ func (a *app) with(ctx context.Context, path string, readOnly bool, fn func(*ses
 			err = e
 		}
 	}()
-	return fn(db)
+	if err := fn(db); err != nil {
+		return err
+	}
+	return damage.err // what could be read was shown
 }
+
+// firstError keeps the first of several errors.
+type firstError struct {
+	once sync.Once
+	err  error
+}
+
+func (f *firstError) note(err error) { f.once.Do(func() { f.err = err }) }
 
 // find returns the session that a person means.
 func (a *app) find(ctx context.Context, db *sessiondb.DB, ref string) (sessiondb.Session, error) {

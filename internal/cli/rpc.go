@@ -20,6 +20,7 @@ is made if there is none.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
+			a.strict = true // a program must not take a part for the whole
 			open := a.create
 			if readOnly {
 				open = a.read
