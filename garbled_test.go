@@ -40,11 +40,10 @@ func readBack(t *testing.T, path string) (sessions, listed, messages int, told b
 	if _, err := db.UsageByModel(t.Context(), sessiondb.UsageFilter{}); err != nil {
 		t.Errorf("usage: %v", err)
 	}
-	for _, s := range rows {
-		if _, err := db.Lineage(t.Context(), s.ID); err != nil {
+	if len(rows) > 0 {
+		if _, err := db.Lineage(t.Context(), rows[0].ID); err != nil {
 			t.Errorf("lineage: %v", err)
 		}
-		break
 	}
 	var out bytes.Buffer
 	_, err = db.ExportAll(t.Context(), &out, sessiondb.ExportFilter{Damaged: func(id string, n int64, err error) { told = true }})

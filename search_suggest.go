@@ -150,7 +150,7 @@ func newLikeness(s string) *likeness {
 	r := l.padded(s)
 	for i := 0; i+3 <= len(r); i++ {
 		l.trigrams[[3]rune(r[i:i+3])] = true
-		l.middles[byte(r[i+1])] = true
+		l.middles[r[i+1]&0xff] = true
 	}
 	return l
 }
@@ -179,7 +179,7 @@ func (l *likeness) of(title string) float64 {
 	r := l.padded(title)
 	shared := 0
 	for i := 0; i+3 <= len(r); i++ {
-		if l.middles[byte(r[i+1])] && l.trigrams[[3]rune(r[i:i+3])] {
+		if l.middles[r[i+1]&0xff] && l.trigrams[[3]rune(r[i:i+3])] {
 			shared++
 		}
 	}

@@ -91,7 +91,7 @@ func fileID(path string) string {
 	if unix.Stat(path, &st) != nil {
 		return "-"
 	}
-	dev := uint64(st.Dev) //nolint:unconvert // of another type on some systems
+	dev := uint64(st.Dev) // #nosec G115 -- 32 bits, of another type on some systems
 	return fmt.Sprintf("%02x:%02x:%d", unix.Major(dev), unix.Minor(dev), st.Ino)
 }
 
@@ -138,5 +138,5 @@ func networkFS(path string) string {
 		unix.NFS_SUPER_MAGIC: "nfs", unix.SMB_SUPER_MAGIC: "smb", unix.CIFS_SUPER_MAGIC: "cifs", unix.SMB2_SUPER_MAGIC: "smb",
 		unix.AFS_SUPER_MAGIC: "afs", unix.CEPH_SUPER_MAGIC: "ceph", unix.V9FS_MAGIC: "9p", unix.FUSE_SUPER_MAGIC: "fuse",
 		unix.CODA_SUPER_MAGIC: "coda", unix.NCP_SUPER_MAGIC: "ncp",
-	}[int64(uint32(st.Type))] //nolint:unconvert // of another type on some systems
+	}[int64(uint32(st.Type))] // #nosec G115 -- 32 bits, of another type on some systems
 }

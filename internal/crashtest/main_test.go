@@ -6,7 +6,6 @@ package crashtest
 import (
 	"context"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -107,5 +106,5 @@ func keep(t *testing.T, kept string, problems []string) {
 		}
 		t.Error(p)
 	}
-	t.Fatal(fmt.Sprintf("the file as the check found it is kept in %s", kept))
+	t.Fatalf("the file as the check found it is kept in %s", kept)
 }
