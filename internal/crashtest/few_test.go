@@ -2,5 +2,7 @@
 
 package crashtest
 
+const underRace = false
+
 // few is how many rounds a run without flags makes.
 func few(n int) int { return n }

@@ -49,6 +49,9 @@ const (
 // it is closed. So no call may open a database, its log or its shared memory
 // but through SQLite, while it may be open there.
 func TestNoCallDropsTheLocks(t *testing.T) {
+	if underRace {
+		t.Skip("takes minutes under the race detector, and looks for no race")
+	}
 	dir := t.TempDir()
 	t.Setenv("HOME", dir)
 	path := filepath.Join(dir, "state.db")
