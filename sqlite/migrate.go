@@ -154,7 +154,7 @@ func (m *migration) addTables(ctx context.Context, p *plan) error {
 func (s *store) migrate(ctx context.Context, c *conn) error {
 	var sh *shape
 	var p *plan
-	err := s.retry(ctx, func() (err error) {
+	err := s.retryBusy(ctx, func() (err error) {
 		sh, p, err = s.inspect(ctx, c)
 		return err
 	})
@@ -166,7 +166,7 @@ func (s *store) migrate(ctx context.Context, c *conn) error {
 		return err
 	}
 	defer release()
-	return s.retry(ctx, func() error {
+	return s.retryBusy(ctx, func() error {
 		if _, err := c.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 			return err
 		}

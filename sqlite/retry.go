@@ -18,12 +18,22 @@ const (
 )
 
 // retry runs op until it is not busy, or the policy is used up; then the error
-// is a *sessiondb.BusyError.
+// is a *sessiondb.BusyError. Another program that tries whether a log works, and
+// turns it off again, is waited for too: op must begin on a fresh connection.
 func (s *store) retry(ctx context.Context, op func() error) error {
+	return s.retryIf(ctx, func(err error) bool { return isBusy(err) || noSharedMemory(err) }, op)
+}
+
+// retryBusy is retry for what goes on with the connection it has.
+func (s *store) retryBusy(ctx context.Context, op func() error) error {
+	return s.retryIf(ctx, isBusy, op)
+}
+
+func (s *store) retryIf(ctx context.Context, passes func(error) bool, op func() error) error {
 	start := time.Now()
 	for n := 1; ; n++ {
 		err := op()
-		if err == nil || !isBusy(err) && !noSharedMemory(err) {
+		if err == nil || !passes(err) {
 			return err
 		}
 		if n == maxAttempts && !isBusy(err) {

@@ -49,6 +49,7 @@ type store struct {
 	cookie          int64 // changes with the schema
 	others          int64 // changes when another connection writes
 	wantActivity    bool
+	noLog           bool // the file system can't keep one
 	sinceCheckpoint int
 
 	madeLog bool // there was no log before this reader
@@ -198,13 +199,20 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 // looked at.
 func (s *store) prepareFile(ctx context.Context, a access, isNew bool) error {
 	tighten(s.path, s.real)
-	err := s.retry(ctx, func() error {
-		if err := s.haveWriter(ctx); err != nil {
-			return err
+	return s.retry(ctx, func() error {
+		err := s.prepareOnce(ctx, a, isNew)
+		if noSharedMemory(err) {
+			s.dropWriter() // it holds on to a log that others turn off
 		}
-		return s.enableWAL(ctx, a, isNew)
+		return err
 	})
-	if err != nil {
+}
+
+func (s *store) prepareOnce(ctx context.Context, a access, isNew bool) error {
+	if err := s.haveWriter(ctx); err != nil {
+		return err
+	}
+	if err := s.enableWAL(ctx, a, isNew); err != nil {
 		return err
 	}
 	if err := s.migrate(ctx, s.w); err != nil {

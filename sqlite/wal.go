@@ -25,7 +25,7 @@ func (s *store) enableWAL(ctx context.Context, a access, isNew bool) error {
 	if err := s.w.queryRow(ctx, []any{&mode}, "PRAGMA journal_mode"); err != nil {
 		return err
 	}
-	if mode == "wal" {
+	if mode == "wal" || s.noLog {
 		return nil
 	}
 	err := s.w.queryRow(ctx, []any{&mode}, "PRAGMA journal_mode = WAL")
@@ -64,7 +64,10 @@ func (s *store) leaveWAL(ctx context.Context, a access, cause error) error {
 	if err != nil {
 		return err
 	}
-	s.warnNoWAL(cause)
+	if !s.noLog {
+		s.warnNoWAL(cause)
+	}
+	s.noLog = true // trying again would be in the way of others
 	s.w, err = openConn(ctx, s.path, a)
 	return err
 }
