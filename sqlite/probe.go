@@ -26,16 +26,28 @@ func (s *store) probe(ctx context.Context) (*shape, error) {
 	case info.Size() == 0:
 		return nil, nil
 	}
-	sh, err := shapeAt(ctx, s.path, access{mode: "ro", immutable: true, vfs: s.vfs, busy: s.busy})
-	if err == nil && sh.ours() && !sh.blank() {
-		return sh, nil
+	var sh *shape
+	for range looks {
+		sh, err = shapeAt(ctx, s.path, access{mode: "ro", immutable: true, vfs: s.vfs, busy: s.busy})
+		if err == nil && sh.ours() && !sh.blank() {
+			return sh, nil
+		}
+		// What was seen may be half of the truth: the rest is in the log, or in a
+		// journal that waits to be rolled back.
+		if s.unsettled() {
+			return s.probeLocked(ctx)
+		}
 	}
-	// What was seen may be half of the truth: the rest is in the log, or in a
-	// journal that waits to be rolled back.
-	if !s.unsettled() {
-		return s.judge(sh, err)
-	}
-	sh, err = shapeAt(ctx, s.path, access{mode: "ro", vfs: s.vfs, busy: s.busy})
+	return s.judge(sh, err)
+}
+
+// looks is how often a file is looked at before it is refused: while somebody
+// writes to it, one look without a lock can see pages of before and after.
+const looks = 3
+
+// probeLocked looks at a file that others may be writing to, or did not finish.
+func (s *store) probeLocked(ctx context.Context) (*shape, error) {
+	sh, err := shapeAt(ctx, s.path, access{mode: "ro", vfs: s.vfs, busy: s.busy})
 	if primaryCode(err) == lib.SQLITE_READONLY || isBusy(err) || noSharedMemory(err) {
 		return &shape{}, nil // only a writer can tell
 	}

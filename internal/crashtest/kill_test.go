@@ -118,6 +118,9 @@ func (g *gathering) round(t *testing.T, r *rand.Rand) (kills int) {
 	var wg sync.WaitGroup
 	for _, p := range peers {
 		answers, moment := r.IntN(25), time.Duration(r.IntN(4000))*time.Microsecond
+		if tracer != nil {
+			answers++ // a tracer that has not begun would wait for ever
+		}
 		wg.Go(func() { p.work(answers, moment) })
 	}
 	wg.Wait()
