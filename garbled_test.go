@@ -65,6 +65,9 @@ func readBack(t *testing.T, path string) (sessions, listed, messages int, told b
 // store is listed, searched and exported, what is lost is told, and the file
 // stays as it is.
 func TestOneBadPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for _, name := range []string{"hermes-v11.db", "hermes-v25.db"} {
 		t.Run(name, func(t *testing.T) {
 			path := fixture.Copy(t, name)

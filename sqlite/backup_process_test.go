@@ -122,6 +122,9 @@ const killsEach = 10
 // A restore that is killed leaves what was there or what it restores, and what
 // it kept is whole; the next one goes through and tidies up.
 func TestRestoreKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	backup, want := aBackup(t)
 	for _, name := range []string{"hermes-v11.db", "v11-dangling-wal.db", "v11-truncated.db"} {
 		t.Run(name, func(t *testing.T) {
@@ -172,6 +175,9 @@ func TestRestoreKilled(t *testing.T) {
 // A backup that is killed leaves no file under its name, or a whole one; the
 // next one tidies up.
 func TestBackupKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	path := fixture.Copy(t, "hermes-v11.db")
 	want := rowsOf(t, fixture.Copy(t, "hermes-v11.db"))
 	points := killPoints(t, "backup", path, filepath.Join(t.TempDir(), "copy.db"))

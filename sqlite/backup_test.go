@@ -46,6 +46,9 @@ func rowsOf(t *testing.T, path string) (out []string) {
 // A backup has every row of every table, with its row id, and the schema, of a
 // store of any version; the store is not touched.
 func TestBackupOfEveryVersion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for _, name := range fixture.Names(t, "fixtures") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

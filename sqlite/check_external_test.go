@@ -12,6 +12,9 @@ import (
 // TestMatchesMessages changes messages behind the back of indexes without a
 // copy of the text.
 func TestMatchesMessages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	sound := fixture.Copy(t, "hermes-v11.db")
 	relaid(t, sound, engine.External)
 	for name, change := range map[string]string{
@@ -45,6 +48,9 @@ func TestMatchesMessages(t *testing.T) {
 // TestCheckExternal finds nothing in a sound store without copies of the text,
 // and a message that was changed behind its back in a full check.
 func TestCheckExternal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	path := fixture.Copy(t, "hermes-v11.db")
 	relaid(t, path, engine.External)
 	s := open(t, path, Options{ReadOnly: true})

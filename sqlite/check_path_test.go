@@ -50,6 +50,9 @@ var diagnoses = map[string]string{
 // TestCheckDamaged looks at every damaged store, and leaves each as it is, byte
 // by byte, with nothing beside it that was not there.
 func TestCheckDamaged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	if diff := cmp.Diff(fixture.Names(t, "damaged"), slices.Sorted(maps.Keys(diagnoses))); diff != "" {
 		t.Errorf("damaged stores (-), diagnoses (+):\n%s", diff)
 	}
@@ -70,6 +73,9 @@ func TestCheckDamaged(t *testing.T) {
 
 // TestCheckSound looks at stores that are as they should be.
 func TestCheckSound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for _, name := range fixture.Names(t, "fixtures") {
 		if name == "hermes-v11a.db" { // an earlier layout of 11: it lacks columns
 			continue

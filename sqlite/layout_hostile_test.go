@@ -14,6 +14,9 @@ import (
 // changes messages meanwhile: the next open for writing makes the indexes right
 // again, in the same layout.
 func TestExternalHeals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for name, loss := range map[string][]string{
 		"no triggers":     {"DROP TRIGGER messages_fts_delete", "DROP TRIGGER messages_fts_trigram_update"},
 		"another trigger": {"DROP TRIGGER messages_fts_delete", find("messages_fts_delete").sql},
@@ -52,6 +55,9 @@ func TestExternalHeals(t *testing.T) {
 // TestExternalDamage damages indexes without a copy of the text: messages are
 // stored and found all the same, and compact makes the index anew.
 func TestExternalDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for _, damage := range []string{
 		"UPDATE messages_fts_data SET block = x'00'",
 		"UPDATE messages_fts_trigram_data SET block = x'ff00ff'",

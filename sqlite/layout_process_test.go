@@ -32,6 +32,9 @@ func relayRole(ctx context.Context, path string, args []string) error {
 // TestRelayKilled kills a process that changes the layout, at each step that it
 // reports: the file has the one layout or the other, and every message.
 func TestRelayKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	path := fixture.Copy(t, "hermes-v11.db")
 	relaid(t, path, engine.External)
 	with := schemaOf(t, path)

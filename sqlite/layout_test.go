@@ -16,6 +16,9 @@ import (
 // TestEngineExternal holds a store whose indexes have no copy of the text to
 // the whole suite.
 func TestEngineExternal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	enginetest.Run(t, func(t *testing.T, o enginetest.Options) *sessiondb.DB {
 		db, err := Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), Options{Now: o.Now})
 		if err != nil {

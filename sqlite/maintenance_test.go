@@ -65,6 +65,9 @@ func bytesOf(path string) (sum int64) {
 // TestMaintenanceShrinksTheFile prunes most of a store: the text that was
 // deleted leaves the indexes too, or the file would keep most of its size.
 func TestMaintenanceShrinksTheFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for l, messages := range map[sessiondb.IndexLayout]int{sessiondb.InlineIndexes: 60, sessiondb.ExternalIndexes: 20} {
 		clock := now
 		db, path := filled(t, Options{Now: func() time.Time { return clock }}, l, 40, messages)
@@ -86,6 +89,9 @@ func TestMaintenanceShrinksTheFile(t *testing.T) {
 // write it all anew would give next to nothing back. The log is emptied all the
 // same. Pruned further, it pays at some point.
 func TestMaintenanceWeighsVacuum(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	clock := now
 	db, path := filled(t, Options{Now: func() time.Time { return clock }}, sessiondb.InlineIndexes, 30, 40)
 	for i := 2; i < 30; i++ { // s1 alone may go

@@ -52,6 +52,9 @@ func (p *planner) explain(ctx context.Context, query string, args []any) {
 // TestMatchPlans sees that no search reads all messages where an index can
 // answer, and that no index is asked for one id after the other.
 func TestMatchPlans(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	s, err := openStore(t.Context(), fixture.Copy(t, "hermes-v11.db"), Options{}, settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -83,6 +86,9 @@ func TestMatchPlans(t *testing.T) {
 // TestSnippetLikeFTS5 compares snippets with those of FTS5, for what one index
 // answers and what was not stored as JSON.
 func TestSnippetLikeFTS5(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	s, err := openStore(t.Context(), fixture.Copy(t, "hermes-v11.db"), Options{}, settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -194,6 +200,9 @@ func withoutIndexes(t *testing.T, drop []string) string {
 // TestSearchOtherSchemas searches every store that another program wrote, whole
 // or damaged: an answer, never an error of an index.
 func TestSearchOtherSchemas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for _, name := range fixture.Names(t, "fixtures") {
 		db, err := Open(t.Context(), fixture.Copy(t, name), Options{ReadOnly: true})
 		if err != nil {

@@ -59,6 +59,9 @@ func timedStore(t *testing.T) (walked, looked *store) {
 // TestWalkByTime compares pages of common words, found by walking the messages,
 // with what is found by looking up the time of each hit.
 func TestWalkByTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	a, b := timedStore(t)
 	walked, looked := sessiondb.New(a, sessiondb.Config{}), sessiondb.New(b, sessiondb.Config{})
 	for _, query := range []string{

@@ -105,6 +105,9 @@ func TestMigrate(t *testing.T) {
 }
 
 func TestMigrateTwiceChangesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	older, _ := fixtures(t)
 	for _, name := range older {
 		t.Run(name, func(t *testing.T) {

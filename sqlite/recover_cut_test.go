@@ -131,6 +131,9 @@ func TestRecoverWhileWritten(t *testing.T) {
 // Messages of a page that is overwritten come back from the indexes with their
 // session, time and text; and their role where the text tells.
 func TestRecoverRebuilt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	dst, _ := recovered(t, fixture.Copy(t, "v11-badpage-messages.db"))
 	const texts = `SELECT id, session_id, timestamp, COALESCE(content, ''), COALESCE(tool_name, ''), COALESCE(tool_calls, '') FROM messages ORDER BY id`
 	before, after := raw(t, fixture.Copy(t, "hermes-v11.db")), raw(t, dst)

@@ -175,6 +175,9 @@ func (o *original) recover(t *testing.T, d damage) (report RecoverReport, wrong 
 
 // TestRecoverRandomDamage hits random pages, or cuts the file off anywhere.
 func TestRecoverRandomDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	o := study(t, "hermes-v11.db")
 	pages := len(o.bytes) / page4096
 	fewer(t, few(12))

@@ -16,6 +16,9 @@ import (
 // TestRecoverPlaces hits the pages that hurt most. Whatever else is lost, rows
 // on other pages come back as they were.
 func TestRecoverPlaces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	o := study(t, "hermes-v11.db")
 	c := raw(t, fixture.Copy(t, "hermes-v11.db"))
 	root := func(name string) int {
@@ -75,6 +78,9 @@ func (o *original) roots(t *testing.T) (out []int) {
 // TestRecoverEverything: of a sound store of any version every row of every
 // table comes back as it was, and every object that is not an index of ours.
 func TestRecoverEverything(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	names := append(fixture.Names(t, "fixtures"), "v11-odd-types.db", "v11-extra-schema.db", "v11-bad-json.db", "v11-cycle.db")
 	for _, name := range names[len(names)-few(len(names)):] {
 		t.Run(name, func(t *testing.T) {
@@ -140,6 +146,9 @@ func compareTables(t *testing.T, table string, before, after *conn) {
 // TestRecoverOddTables: encodings, page sizes, keys without row ids, columns
 // that came later, computed ones, full-text tables of other programs.
 func TestRecoverOddTables(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for _, pragma := range []string{"page_size = 512", "page_size = 65536", "encoding = 'UTF-16le'", "encoding = 'UTF-16be'", "auto_vacuum = FULL"} {
 		t.Run(pragma, func(t *testing.T) {
 			src := newPath(t)

@@ -60,6 +60,9 @@ var recoveredRow = regexp.MustCompile("(?m)^\\| `(v11-[a-z0-9-]+\\.db)` \\| [^|]
 // TestRecoverDamaged recovers every damaged store and compares with the table in
 // docs/operations.md.
 func TestRecoverDamaged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	doc, err := os.ReadFile("../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)

@@ -43,6 +43,9 @@ var cures = map[string]string{
 
 // TestRepairDamaged mends every damaged store, and loses no row on the way.
 func TestRepairDamaged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for _, name := range fixture.Names(t, "damaged") {
 		want, ok := cures[name]
 		if !ok && name != "v11-zero-byte.db" { // that one counts as new

@@ -60,6 +60,9 @@ func holdsNow(t *testing.T, path string, want []string) {
 // Over stores of any version: the store has what the backup holds, and what was
 // there is kept.
 func TestRestoreOverEveryVersion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	backup, want := aBackup(t)
 	for _, name := range append(fixture.Names(t, "fixtures"), "v11-dangling-wal.db", "v11-hot-journal.db", "v11-extra-schema.db") {
 		t.Run(name, func(t *testing.T) {

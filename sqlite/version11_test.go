@@ -16,6 +16,9 @@ import (
 // statement works, sees the same, and leaves indexes that say what the messages
 // say.
 func TestVersion11Statements(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3")

@@ -20,6 +20,9 @@ import (
 // TestDocumentedKeys compares the keys that docs/json.md promises with those
 // that the commands print.
 func TestDocumentedKeys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	store := fixture.Copy(t, "hermes-v11.db")
 	exported := filepath.Join(t.TempDir(), "export.jsonl")
 	run(t, "export", "--db", store, "-o", exported)

@@ -63,6 +63,9 @@ func filled(args []string, store string) (out []string) {
 
 // Whatever the umask, what is made is for its owner alone.
 func TestMadeForTheOwnerAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for _, umask := range []string{"000", "022"} {
 		dir, store := place(t)
 		for _, args := range making {
@@ -92,6 +95,9 @@ var (
 
 // Nothing is ever wider, not even for the moment in which it is made.
 func TestNeverWiderForAMoment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("strace is needed to look")

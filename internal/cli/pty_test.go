@@ -77,6 +77,9 @@ func hangul(t *testing.T) string {
 }
 
 func TestFitsTheTerminal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	path := hangul(t)
 	old := fixture.Copy(t, "hermes-v11.db")
 	for _, width := range []int{40, 60, 80, 120} {

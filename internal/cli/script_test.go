@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 
 // TestScript runs the scripts: each command with good and bad input.
 func TestScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
