@@ -69,8 +69,8 @@ func counted(n int64, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-const orphanMessagesSQL = `SELECT COALESCE(m.session_id, ''), COUNT(*) FROM messages m
- LEFT JOIN sessions s ON s.id = m.session_id WHERE s.id IS NULL GROUP BY m.session_id ORDER BY 1`
+// orphanSQL are the messages m without a session.
+const orphanSQL = ` FROM messages m LEFT JOIN sessions s ON s.id = m.session_id WHERE s.id IS NULL`
 
 func (db *DB) checkOrphans(ctx context.Context, q engine.Queryer) (out []engine.Finding, err error) {
 	var ids []string
@@ -81,7 +81,7 @@ func (db *DB) checkOrphans(ctx context.Context, q engine.Queryer) (out []engine.
 		err := r.Scan(&id, &n)
 		ids, messages = append(ids, id), messages+n
 		return err
-	}, orphanMessagesSQL)
+	}, `SELECT COALESCE(m.session_id, ''), COUNT(*)`+orphanSQL+` GROUP BY m.session_id ORDER BY 1`)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}

@@ -37,10 +37,9 @@ func (x *exportReader) lost(s *Session) error {
 	return nil
 }
 
-// homelessSQL finds messages without a session.
-const homelessSQL = `SELECT m.session_id, COUNT(*), MIN(m.timestamp) FROM messages m
- LEFT JOIN sessions s ON s.id = m.session_id WHERE s.id IS NULL AND m.session_id IS NOT NULL
- GROUP BY m.session_id ORDER BY m.session_id`
+// homelessSQL groups messages by the session that they lack.
+const homelessSQL = `SELECT m.session_id, COUNT(*), MIN(m.timestamp)` + orphanSQL +
+	` AND m.session_id IS NOT NULL GROUP BY m.session_id ORDER BY m.session_id`
 
 // homeless writes the messages whose session is gone, if there is somebody to be
 // told: nothing else reads them.

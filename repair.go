@@ -73,15 +73,14 @@ func (r *repair) did(code, format string, args ...any) {
 // what a subagent did.
 const adoptSQL = `INSERT INTO sessions (id, source, started_at, end_reason, message_count)
  SELECT m.session_id, '` + unknownSource + `', COALESCE(MIN(m.timestamp), ?),
- CASE WHEN EXISTS (SELECT 1 FROM sessions c WHERE c.parent_session_id = m.session_id) THEN 'branched' END, COUNT(*) FROM messages m
- LEFT JOIN sessions s ON s.id = m.session_id WHERE s.id IS NULL AND m.session_id IS NOT NULL GROUP BY m.session_id`
+ CASE WHEN EXISTS (SELECT 1 FROM sessions c WHERE c.parent_session_id = m.session_id) THEN 'branched' END, COUNT(*)` +
+	orphanSQL + ` AND m.session_id IS NOT NULL GROUP BY m.session_id`
 
 // adopt gives messages without a session one.
 func (r *repair) adopt(ctx context.Context) error {
 	var ids []string
 	err := r.db.write(ctx, func(tx engine.Execer) (err error) {
-		ids, err = queryStrings(ctx, tx, `SELECT DISTINCT m.session_id FROM messages m
- LEFT JOIN sessions s ON s.id = m.session_id WHERE s.id IS NULL AND m.session_id IS NOT NULL ORDER BY 1`)
+		ids, err = queryStrings(ctx, tx, `SELECT DISTINCT m.session_id`+orphanSQL+` AND m.session_id IS NOT NULL ORDER BY 1`)
 		if err != nil || len(ids) == 0 {
 			return err
 		}

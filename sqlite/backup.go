@@ -74,16 +74,13 @@ func (s *store) target(dst string) (string, error) {
 		return "", err
 	}
 	dst = filepath.Join(dir, filepath.Base(dst))
-	for _, suffix := range besides {
+	for _, suffix := range sidecars {
 		if dst == s.real+suffix {
 			return "", fmt.Errorf("%w: %s belongs to the store", sessiondb.ErrInvalid, dst)
 		}
 	}
 	return dst, vacant(dst)
 }
-
-// besides are the files that SQLite, and the queue, keep beside a database.
-var besides = []string{"-wal", "-shm", "-journal", "-queue"}
 
 // vacant says whether a database may come to be at a path: nothing is there,
 // it is no file that belongs to another database, and no log lies there that
@@ -95,7 +92,7 @@ func vacant(path string) error {
 		}
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	for _, suffix := range besides {
+	for _, suffix := range sidecars {
 		if main, ok := strings.CutSuffix(path, suffix); ok && exists(main) {
 			return fmt.Errorf("%w: %s would be taken for a part of the database %s", sessiondb.ErrInvalid, path, main)
 		}

@@ -173,14 +173,9 @@ const (
 )
 
 func (k *checker) space(ctx context.Context, c *conn) error {
-	var free, pages, size int64
-	for pragma, n := range map[string]*int64{"freelist_count": &free, "page_count": &pages, "page_size": &size} {
-		if err := c.queryRow(ctx, []any{n}, "PRAGMA main."+pragma); err != nil {
-			return err
-		}
+	p, err := countPages(ctx, c)
+	if err == nil && p.free*largeFreeShare >= p.all && p.free*p.size >= largeFreeBytes {
+		k.add("free_pages", "%d of %d MiB are free", p.free*p.size>>20, p.bytes()>>20)
 	}
-	if free*largeFreeShare >= pages && free*size >= largeFreeBytes {
-		k.add("free_pages", "%d of %d MiB are free", free*size>>20, pages*size>>20)
-	}
-	return nil
+	return err
 }

@@ -10,9 +10,6 @@ import (
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
-// beside are the endings of the files that make up a store.
-var beside = []string{"", "-wal", "-shm", "-journal"}
-
 // largeWAL is the size of a log, in bytes, that is worth a word: it starts over
 // long before, unless a reader or a copy keeps it from that.
 const largeWAL = 64 << 20
@@ -35,7 +32,7 @@ func lookAtModes(real string) (out []engine.Finding) {
 	if err != nil {
 		return nil
 	}
-	for _, suffix := range beside {
+	for _, suffix := range ofSQLite {
 		info, err := os.Lstat(real + suffix)
 		if err != nil {
 			continue

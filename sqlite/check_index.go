@@ -60,7 +60,7 @@ func missedRows(ctx context.Context, c *conn, index string) (missing, extra int6
 }
 
 // otherText is a condition on a message m and what an index holds of it, i.
-const otherText = ` i.c0 IS NOT (COALESCE(m.content, '') || ' ' || COALESCE(m.tool_name, '') || ' ' || COALESCE(m.tool_calls, ''))`
+const otherText = ` i.c0 IS NOT (` + indexedText + `)`
 
 // indexTexts compares the text that the indexes hold with that of the messages.
 // With what the indexes say of themselves, that makes the words of the index

@@ -4,9 +4,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/sessiondb-go/sessiondb"
 )
+
+// ofSQLite are the endings of the files that SQLite makes of a database.
+var ofSQLite = []string{"", "-wal", "-shm", "-journal"}
+
+// sidecars are those of the files beside a database, with the one of the queue.
+var sidecars = append(slices.Clone(ofSQLite[1:]), queueSuffix)
 
 // makeDir makes a directory, and those above it, for the user alone whatever
 // the umask. A directory that exists is left as it is.
@@ -86,7 +93,7 @@ func tighten(path, real string) {
 			return
 		}
 	}
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal", queueSuffix} {
+	for _, suffix := range append([]string{""}, sidecars...) {
 		info, err := os.Lstat(real + suffix)
 		if err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o007 != 0 {
 			_ = os.Chmod(real+suffix, 0o600)

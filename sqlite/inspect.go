@@ -31,9 +31,11 @@ func inspect(ctx context.Context, c *conn, sh *shape, report func(done, total in
 		return b, fmt.Errorf("%w: there are no sessions in it", sessiondb.ErrNotStore)
 	}
 	b.SchemaVersion = sh.version
-	if b.Bytes, err = wholeSize(ctx, c); err != nil {
+	p, err := countPages(ctx, c)
+	if err != nil {
 		return b, err
 	}
+	b.Bytes = p.bytes()
 	tables, err := readTrees(ctx, c)
 	if err != nil {
 		return b, err
@@ -59,15 +61,6 @@ func inspect(ctx context.Context, c *conn, sh *shape, report func(done, total in
 		}
 	}
 	return b, nil
-}
-
-// wholeSize is the size of a database in bytes. Of a file that is shorter than
-// that something is missing.
-func wholeSize(ctx context.Context, c *conn) (int64, error) {
-	var pages, size int64
-	err := c.queryRow(ctx, []any{&pages, &size},
-		"SELECT page_count, page_size FROM pragma_page_count('main'), pragma_page_size('main')")
-	return pages * size, err
 }
 
 // trees are the b-trees of a database.

@@ -83,7 +83,7 @@ func (s *store) compare(ctx context.Context, index string) error {
 // messages.
 func copyDiffers(ctx context.Context, c *conn, index string) (differ bool, err error) {
 	err = c.queryRow(ctx, []any{&differ}, "SELECT (SELECT COUNT(*) FROM messages) <> (SELECT COUNT(*) FROM "+index+"_content) OR EXISTS (SELECT 1 FROM messages m LEFT JOIN "+
-		index+"_content i ON i.id = m.id WHERE i.c0 IS NOT ("+indexedText+"))")
+		index+"_content i ON i.id = m.id WHERE"+otherText+")")
 	return differ, err
 }
 

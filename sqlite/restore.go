@@ -149,7 +149,7 @@ func (t *target) unused() error {
 // put makes the store what the stage holds.
 func (t *target) put(ctx context.Context, st *stage) error {
 	if !exists(t.real) || !fileHolds(t.real) && fileHolds(t.real+"-wal") {
-		return t.replace(st)
+		return t.replace(ctx, st)
 	}
 	c, err := t.lockWhole(ctx)
 	switch {
@@ -160,7 +160,7 @@ func (t *target) put(ctx context.Context, st *stage) error {
 		return &sessiondb.InUseError{Path: t.real}
 	case primaryCode(err) == lib.SQLITE_NOTADB || primaryCode(err) == lib.SQLITE_CORRUPT:
 		t.r.KeptDamaged = true
-		return t.replace(st)
+		return t.replace(ctx, st)
 	case err != nil:
 		return err
 	}

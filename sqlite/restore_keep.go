@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/sessiondb-go/sessiondb"
 )
@@ -43,16 +43,28 @@ func (t *target) keptName() string {
 	if t.r.KeptDamaged {
 		word = ".damaged-"
 	}
-	name := t.real + word + t.now.UTC().Format(stampLayout)
+	return StampedName(t.real, word, t.now)
+}
+
+// StampedName is a free name beside the store at path for a file that is made of
+// it: the name of the store, a word, and a time in UTC, with a number where
+// that is taken.
+func StampedName(path, word string, at time.Time) string {
+	return freeName(path+word+at.UTC().Format(stampLayout), "")
+}
+
+// freeName is stem and ending, with a number between them if that is taken.
+func freeName(stem, ending string) string {
+	name := stem + ending
 	for n := 2; taken(name); n++ {
-		name = fmt.Sprintf("%s%s%s-%d", t.real, word, t.now.UTC().Format(stampLayout), n)
+		name = fmt.Sprintf("%s-%d%s", stem, n, ending)
 	}
 	return name
 }
 
 // taken says that a name is that of a file, or of one that belongs to it.
 func taken(name string) bool {
-	for _, suffix := range append([]string{""}, besides...) {
+	for _, suffix := range append([]string{""}, sidecars...) {
 		if _, err := os.Lstat(name + suffix); err == nil {
 			return true
 		}
@@ -63,14 +75,14 @@ func taken(name string) bool {
 // replace puts the staged file in the place of what SQLite can't open, or of
 // nothing. First what is there gets a second name, with its log; then the log
 // goes, which must never lie beside the new file.
-func (t *target) replace(st *stage) error {
+func (t *target) replace(ctx context.Context, st *stage) error {
 	dir, found := filepath.Dir(t.real), exists(t.real)
 	kept := t.keptName()
 	for _, suffix := range []string{"", "-wal", "-journal"} {
 		if !fileHolds(t.real + suffix) {
 			continue
 		}
-		if err := secondName(t.real+suffix, kept+suffix); err != nil {
+		if err := secondName(ctx, t.real+suffix, kept+suffix); err != nil {
 			return err
 		}
 		t.r.Kept = kept
@@ -96,29 +108,14 @@ func (t *target) replace(st *stage) error {
 	return syncDir(dir)
 }
 
-// secondName gives a file another name, or copies it where files have only
-// one.
-func secondName(from, to string) error {
+// secondName gives a file another name, which nothing has, or copies it where
+// files have only one. Nobody may have it open.
+func secondName(ctx context.Context, from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil
 	}
-	in, err := os.Open(from) // #nosec G304 -- a file of the store; nobody has it open
-	if err != nil {
-		return err
-	}
-	defer func() { _ = in.Close() }()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // #nosec G304 -- beside the store
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	if e := out.Sync(); err == nil {
-		err = e
-	}
-	if e := out.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
+	err := copyFile(ctx, from, to)
+	if err != nil && !errors.Is(err, os.ErrExist) {
 		_ = os.Remove(to)
 	}
 	return err

@@ -18,14 +18,18 @@ import (
 // stampLayout is how a moment stands in the name of a file, in UTC.
 const stampLayout = "20060102T150405Z"
 
-// BackupName is the name of a file for a backup of the store at path, made at a
-// moment: the name of the store, a mark of this very file, and the time in UTC,
-// such as state-1f2e3d4c-20260505T165320Z.db. Names sort by time. The mark
-// stays when the folder of the store is moved, and differs between stores of
-// the same name, so that several can share a folder.
-func BackupName(path string, at time.Time) (string, error) {
+// BackupPath is where in a folder a backup of the store at path goes that is
+// made at a moment: the name of the store, a mark of this very file, and the
+// time in UTC, such as state-1f2e3d4c-20260505T165320Z.db, with a number where
+// that is taken. Names sort by time. The mark stays when the folder of the store
+// is moved, and differs between stores of the same name, so that several can
+// share a folder.
+func BackupPath(path, dir string, at time.Time) (string, error) {
 	stem, err := backupStem(path)
-	return stem + at.UTC().Format(stampLayout) + ".db", err
+	if err != nil {
+		return "", err
+	}
+	return freeName(filepath.Join(dir, stem+at.UTC().Format(stampLayout)), ".db"), nil
 }
 
 // backupStem is what the names of all backups of a store begin with.
@@ -69,7 +73,7 @@ type HeldBackup struct {
 // newest, until keep good ones are left, newest among them. r is what the
 // report of newest said.
 //
-// Only files whose names are those that [BackupName] gives to this store are
+// Only files whose names are those that [BackupPath] gives to this store are
 // ever removed. One that can't be read counts for nothing and stays. One that
 // holds over twice as many messages as newest stays as well: a store that
 // shrank does not push out what it lost. When newest has findings, nothing is
@@ -127,7 +131,7 @@ func backupsOf(path, dir string) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ours := regexp.MustCompile(`^` + regexp.QuoteMeta(stem) + `\d{8}T\d{6}Z\.db$`)
+	ours := regexp.MustCompile(`^` + regexp.QuoteMeta(stem) + `\d{8}T\d{6}Z(-\d+)?\.db$`)
 	for _, e := range slices.Backward(entries) { // they are sorted by name
 		if e.Type().IsRegular() && ours.MatchString(e.Name()) {
 			names = append(names, filepath.Join(dir, e.Name()))
@@ -144,7 +148,7 @@ func glance(ctx context.Context, path string) (messages int64, err error) {
 		return 0, err
 	}
 	defer func() { _ = c.close() }()
-	want, err := wholeSize(ctx, c)
+	p, err := countPages(ctx, c)
 	if err != nil {
 		return 0, err
 	}
@@ -154,8 +158,8 @@ func glance(ctx context.Context, path string) (messages int64, err error) {
 		return 0, err
 	case !sh.ours() || sh.blank() || !sh.has("messages"):
 		return 0, fmt.Errorf("%w: there are no sessions in it", sessiondb.ErrNotStore)
-	case info.Size() != want:
-		return 0, fmt.Errorf("%w: it has %d of %d bytes", sessiondb.ErrCorrupt, info.Size(), want)
+	case info.Size() != p.bytes():
+		return 0, fmt.Errorf("%w: it has %d of %d bytes", sessiondb.ErrCorrupt, info.Size(), p.bytes())
 	case fileHolds(path + "-wal"):
 		return 0, fmt.Errorf("%w: it was written to", sessiondb.ErrInvalid)
 	}

@@ -25,11 +25,10 @@ type shelf struct {
 func (b *shelf) backup() (string, sessiondb.BackupReport) {
 	b.t.Helper()
 	b.hour++
-	name, err := BackupName(b.s.path, time.Unix(1778000000, 0).Add(time.Duration(b.hour)*time.Hour))
+	path, err := BackupPath(b.s.path, b.dir, time.Unix(1778000000, 0).Add(time.Duration(b.hour)*time.Hour))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	path := filepath.Join(b.dir, name)
 	r, err := db(b.s).BackupWithReport(b.t.Context(), path)
 	if err != nil {
 		b.t.Fatal(err)
@@ -104,7 +103,10 @@ func TestRotateBackups(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(b.dir, stem+"20200102T000000Z.db"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	foreign := filepath.Join(b.dir, filepath.Base(func() string { n, _ := BackupName(twin.s.path, time.Unix(0, 0)); return n }()))
+	foreign, err := BackupPath(twin.s.path, b.dir, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := db(twin.s).Backup(t.Context(), foreign); err != nil {
 		t.Fatal(err)
 	}
@@ -150,24 +152,32 @@ func TestRotateHolds(t *testing.T) {
 }
 
 // The mark in the name is that of the file, wherever its folder is.
-func TestBackupName(t *testing.T) {
+func TestBackupPath(t *testing.T) {
 	at := time.Date(2026, 5, 5, 18, 53, 20, 0, time.FixedZone("", 2*60*60))
 	path := fixture.Copy(t, "hermes-v11.db")
-	name, err := BackupName(path, at)
-	if err != nil || !strings.HasPrefix(name, "hermes-v11-") || !strings.HasSuffix(name, "-20260505T165320Z.db") {
+	dir := t.TempDir()
+	name, err := BackupPath(path, dir, at)
+	if err != nil || !strings.HasPrefix(name, filepath.Join(dir, "hermes-v11-")) || !strings.HasSuffix(name, "-20260505T165320Z.db") {
 		t.Errorf("%q, %v", name, err)
 	}
-	if twin, err := BackupName(fixture.Copy(t, "hermes-v11.db"), at); err != nil || twin == name {
+	if twin, err := BackupPath(fixture.Copy(t, "hermes-v11.db"), dir, at); err != nil || twin == name {
 		t.Errorf("two stores have the name %q, %v", twin, err)
 	}
-	if _, err := BackupName(newPath(t), at); !errors.Is(err, os.ErrNotExist) {
+	if _, err := BackupPath(newPath(t), dir, at); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("of no store: %v", err)
+	}
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	next, err := BackupPath(path, dir, at)
+	if err != nil || next != strings.TrimSuffix(name, ".db")+"-2.db" {
+		t.Errorf("where %s is taken: %q, %v", name, next, err)
 	}
 	link := filepath.Join(t.TempDir(), "hermes-v11.db")
 	if err := os.Symlink(path, link); err != nil {
 		t.Skip(err)
 	}
-	if by, err := BackupName(link, at); err != nil || by != name {
+	if by, err := BackupPath(link, dir, at); err != nil || by != next {
 		t.Errorf("by a link: %q, %v", by, err)
 	}
 }

@@ -92,7 +92,7 @@ func (st *stage) remove() {
 
 // emptyStage removes a stage and what one can hold, and nothing else.
 func emptyStage(dir string) {
-	for _, name := range []string{"", "-wal", "-shm", "-journal"} {
+	for _, name := range ofSQLite {
 		_ = os.Remove(filepath.Join(dir, stageCopy+name))
 	}
 	_ = os.Remove(filepath.Join(dir, stageLock))

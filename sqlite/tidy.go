@@ -35,7 +35,7 @@ func (s *store) writable() bool {
 	if !canAsk || mayUse(filepath.Dir(s.real), 3) != nil {
 		return false
 	}
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+	for _, suffix := range ofSQLite {
 		if e := mayUse(s.real+suffix, 6); e != nil && !os.IsNotExist(e) {
 			return false
 		}
@@ -56,7 +56,7 @@ func (s *store) explain(err error) error {
 		}
 		return err
 	}
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+	for _, suffix := range ofSQLite {
 		need := uint32(6) // what is beside the file is shared with writers
 		if suffix == "" {
 			need = 4

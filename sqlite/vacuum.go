@@ -14,9 +14,13 @@ type pages struct{ size, all, free int64 }
 
 func (p pages) live() int64 { return (p.all - p.free) * p.size }
 
-func (s *store) pages(ctx context.Context) (p pages, err error) {
-	for pragma, n := range map[string]*int64{"PRAGMA page_size": &p.size, "PRAGMA page_count": &p.all, "PRAGMA freelist_count": &p.free} {
-		if err := s.w.queryRow(ctx, []any{n}, pragma); err != nil {
+// bytes is the size of the database. Of a file that is shorter something is
+// missing.
+func (p pages) bytes() int64 { return p.all * p.size }
+
+func countPages(ctx context.Context, c *conn) (p pages, err error) {
+	for pragma, n := range map[string]*int64{"page_size": &p.size, "page_count": &p.all, "freelist_count": &p.free} {
+		if err := c.queryRow(ctx, []any{n}, "PRAGMA main."+pragma); err != nil {
 			return p, err
 		}
 	}
@@ -37,7 +41,7 @@ const (
 // count as well.
 func (c *compaction) pays(ctx context.Context) (pays bool, err error) {
 	err = c.step(ctx, func() error {
-		p, err := c.pages(ctx)
+		p, err := countPages(ctx, c.w)
 		if err != nil {
 			return err
 		}
@@ -45,7 +49,7 @@ func (c *compaction) pays(ctx context.Context) (pays bool, err error) {
 		if err := c.w.queryRow(ctx, []any{&left}, "SELECT COUNT(*) FROM messages"); err != nil {
 			return err
 		}
-		pays = p.all*p.size < alwaysVacuum ||
+		pays = p.bytes() < alwaysVacuum ||
 			p.free*p.size >= worthBytes && p.free*worthPart >= p.all ||
 			c.o.Deleted > 0 && c.o.Deleted*worthPart >= c.o.Deleted+left
 		return nil
@@ -58,7 +62,7 @@ func (c *compaction) pays(ctx context.Context) (pays bool, err error) {
 func (c *compaction) hasRoom(ctx context.Context) error {
 	var p pages
 	err := c.step(ctx, func() (err error) {
-		p, err = c.pages(ctx)
+		p, err = countPages(ctx, c.w)
 		return err
 	})
 	if err != nil {
@@ -101,7 +105,7 @@ func tempDir() string {
 // the progress. Until the end the file is as it was.
 func (c *compaction) vacuum(ctx context.Context) error {
 	err := c.step(ctx, func() error {
-		p, err := c.pages(ctx)
+		p, err := countPages(ctx, c.w)
 		if err != nil {
 			return err
 		}

@@ -101,8 +101,8 @@ func (a *app) backupPath(store string, args []string) (dst string, inFolder bool
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", false, err
 	}
-	name, err := sqlite.BackupName(store, a.now())
-	return filepath.Join(dir, name), true, err
+	dst, err = sqlite.BackupPath(store, dir, a.now())
+	return dst, true, err
 }
 
 // backedUp prints what was done, and warns of what is not as it should be.

@@ -12,16 +12,12 @@ import (
 	"github.com/sessiondb-go/sessiondb/sqlite"
 )
 
-// lost are the findings that no repair in place mends: a write could make them
-// worse.
-var lost = []string{"missing", "empty_file", "unreadable", "not_database", "other_program", "header", "truncated",
-	"schema_unreadable", "page_damage", "unchecked", "no_copy"}
-
-// mendable returns the findings that a repair mends, or why there can be none.
+// mendable returns the findings that a repair mends, or why there can be none:
+// where something is lost, a write could make it worse.
 func mendable(found []sessiondb.Finding) (out []sessiondb.Finding, err error) {
 	for _, f := range found {
 		switch {
-		case slices.Contains(lost, f.Code):
+		case f.Severity == sessiondb.SeverityError:
 			return nil, failf(errBeyond, "it can't be mended in place: %s", f.What)
 		case f.Code == "schema_newer":
 			return nil, failf(sessiondb.ErrSchemaNewer, "nothing was changed: %s", f.What)
@@ -42,7 +38,7 @@ func (a *app) fix(ctx context.Context, path string, o fixOptions, found []sessio
 		return firstOf(a.printFindings(found), err, verdict(found))
 	}
 	if o.backup == "" {
-		o.backup = path + ".before-fix-" + a.now().UTC().Format("20060102T150405Z")
+		o.backup = sqlite.StampedName(path, ".before-fix-", a.now())
 	}
 	for _, f := range mend {
 		a.note("to mend: %s", f.What)

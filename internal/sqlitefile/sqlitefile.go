@@ -142,12 +142,6 @@ func (f *File) adoptHeader() {
 
 func (f *File) inOverlay(n uint32) bool { _, ok := f.over[n]; return ok }
 
-// Pages is the number of pages of the database.
-func (f *File) Pages() uint32 { return f.pages }
-
-// Declared is the number of pages that the header tells, at least Pages.
-func (f *File) Declared() uint32 { return f.declared }
-
 // PageSize is the size of a page in bytes.
 func (f *File) PageSize() int { return f.pageSize }
 
