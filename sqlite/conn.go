@@ -54,6 +54,7 @@ type conn struct {
 	small bool                   // the cache is: see firstCacheKiB
 	args  []sqldriver.NamedValue // reused by every call
 	open  []*rows                // results that are being read
+	saw   bool                   // a result was read, or its end, since a read began
 
 	forgiving bool // of damage, see access
 }

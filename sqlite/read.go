@@ -6,24 +6,37 @@ import (
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
-// Read implements [engine.Engine].
-func (s *store) Read(ctx context.Context, fn func(engine.Queryer) error) (err error) {
-	defer func() { err = s.locate(err) }()
+// Read implements [engine.Engine]. Where another program tries whether a log
+// works, and turns it off again, it begins anew, as long as fn saw nothing.
+func (s *store) Read(ctx context.Context, fn func(engine.Queryer) error) error {
+	saw := false
+	err := s.retryIf(ctx, func(err error) bool { return !saw && noSharedMemory(err) }, func() (err error) {
+		saw, err = s.readOnce(ctx, fn)
+		return err
+	})
+	return s.locate(err)
+}
+
+// readOnce is one try, and says whether fn saw a result.
+func (s *store) readOnce(ctx context.Context, fn func(engine.Queryer) error) (saw bool, err error) {
 	c, err := s.readers.take(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	sound := false
 	defer func() { s.readers.put(c, sound) }()
 	if _, err := c.exec(context.Background(), "BEGIN"); err != nil {
-		return err
+		return false, err
 	}
+	c.saw = false
 	defer func() {
 		c.closeRows()
 		_, e := c.exec(context.Background(), "ROLLBACK")
-		sound = e == nil // also false after a salvage, whose tables go with the connection
+		// Also false after a salvage, whose tables go with the connection.
+		sound = e == nil && !noSharedMemory(err)
 	}()
-	return fn(&readTx{c: c, views: s.views})
+	err = fn(&readTx{c: c, views: s.views})
+	return c.saw, err
 }
 
 // readTx reads in one snapshot.

@@ -32,6 +32,9 @@ func (r *rows) Next() bool {
 		return false
 	}
 	err := r.next()
+	if err == nil || err == io.EOF {
+		r.conn.saw = true
+	}
 	if err == nil {
 		return true
 	}
