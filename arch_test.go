@@ -31,27 +31,30 @@ var rooms = map[string][]string{
 	"internal/fixture":    {},
 	"internal/api":        {"."},
 	"internal/rpc":        {".", "internal/api"},
-	"internal/cli":        {".", "sqlite", "internal/rpc", "internal/api", "internal/term"},
+	"internal/transcript": {"."},
+	"internal/mcp":        {".", "internal/transcript"},
+	"internal/cli":        {".", "sqlite", "internal/rpc", "internal/mcp", "internal/api", "internal/transcript", "internal/term"},
 	"cmd/sessiondb":       {"internal/cli"},
 }
 
 // guests are the third-party modules and the packages that may import them.
 var guests = map[string][]string{
-	"modernc.org/sqlite":                   {"sqlite", "internal/crashtest"},
-	"golang.org/x/sys":                     {"sqlite", "internal/term"},
-	"github.com/spf13/cobra":               {"internal/cli"},
-	"github.com/spf13/pflag":               {"internal/cli"},
-	"github.com/klauspost/compress":        {"internal/fixture"},
-	"pgregory.net/rapid":                   {"internal/enginetest"},
-	"github.com/google/go-cmp":             {"internal/enginetest"},
-	"golang.org/x/term":                    {"internal/term"},
-	"github.com/clipperhouse/displaywidth": {"internal/term"},
-	"github.com/rogpeppe/go-internal":      {}, // tests only
-	"github.com/creack/pty":                {}, // tests only
+	"modernc.org/sqlite":                     {"sqlite", "internal/crashtest"},
+	"golang.org/x/sys":                       {"sqlite", "internal/term"},
+	"github.com/spf13/cobra":                 {"internal/cli"},
+	"github.com/spf13/pflag":                 {"internal/cli"},
+	"github.com/klauspost/compress":          {"internal/fixture"},
+	"github.com/modelcontextprotocol/go-sdk": {"internal/mcp"},
+	"pgregory.net/rapid":                     {"internal/enginetest"},
+	"github.com/google/go-cmp":               {"internal/enginetest"},
+	"golang.org/x/term":                      {"internal/term"},
+	"github.com/clipperhouse/displaywidth":   {"internal/term"},
+	"github.com/rogpeppe/go-internal":        {}, // tests only
+	"github.com/creack/pty":                  {}, // tests only
 }
 
 // testsOnly may stand in any test.
-var testsOnly = []string{"github.com/google/go-cmp", "pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/creack/pty"}
+var testsOnly = []string{"github.com/google/go-cmp", "pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/creack/pty", "github.com/modelcontextprotocol/go-sdk"}
 
 // The size of things that still fit in a head.
 const (

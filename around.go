@@ -44,6 +44,23 @@ func messagesAround(ctx context.Context, q engine.Queryer, sessionID string, anc
 	return MessagesAround{Window: ms, MessagesBefore: at, MessagesAfter: len(ms) - 1 - at}, nil
 }
 
+// afterSQL selects the next messages of a session; see windowSQL.
+var afterSQL = messagesByID(`SELECT id FROM messages WHERE session_id = ? AND +id > ? ORDER BY +id LIMIT ?`)
+
+// MessagesAfter returns up to limit messages of a session that come after the
+// message of an id, in the order of the conversation; 0 begins at the first. The
+// id may be that of a message that is gone, or of another session. An unknown
+// session has no messages.
+func (db *DB) MessagesAfter(ctx context.Context, sessionID string, after int64, limit int) (out []Message, err error) {
+	defer wrap(&err, "messages of %s after %d", sessionID, after)
+	err = db.readPast(ctx, func(q engine.Queryer) error {
+		out, err = queryMessages(ctx, q, afterSQL, sessionID, after, max(limit, 0))
+		return err
+	})
+	db.warnMalformed(out)
+	return out, err
+}
+
 // AnchoredView is a window and the two ends of its session. The counts of the
 // window are those before it was filtered by role.
 type AnchoredView struct {

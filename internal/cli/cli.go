@@ -113,7 +113,7 @@ func (a *app) commands() []*cobra.Command {
 		a.listCommand(), a.showCommand(), a.searchCommand(), a.resumeCommand(), a.lineageCommand(), a.usageCommand(), a.statsCommand(),
 		a.renameCommand(), a.exportCommand(), a.importCommand(), a.deleteCommand(), a.pruneCommand(), a.compactCommand(), a.doctorCommand(), a.recoverCommand(),
 		a.backupCommand(), a.restoreCommand(),
-		a.demoCommand(), a.rpcCommand(), a.versionCommand(),
+		a.demoCommand(), a.rpcCommand(), a.mcpCommand(), a.versionCommand(),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/term"
+	"github.com/sessiondb-go/sessiondb/internal/transcript"
 )
 
 func (a *app) resumeCommand() *cobra.Command {
@@ -83,5 +84,5 @@ func contentText(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &s) == nil {
 		return deref(s)
 	}
-	return readable(sessiondb.Structured(raw))
+	return transcript.Text(sessiondb.Structured(raw))
 }

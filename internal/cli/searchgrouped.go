@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/term"
+	"github.com/sessiondb-go/sessiondb/internal/transcript"
 )
 
 func (a *app) searchGrouped(ctx context.Context, db *sessiondb.DB, q sessiondb.SearchQuery) error {
@@ -42,7 +43,7 @@ func (a *app) conversation(w io.Writer, c sessiondb.ConversationHit) {
 			a.snippet(w, c.Best)
 			continue
 		}
-		line := fmt.Sprintf("  #%d %s: %s", m.ID, m.Role, readable(m.Content))
+		line := fmt.Sprintf("  #%d %s: %s", m.ID, m.Role, transcript.Text(m.Content))
 		_, _ = fmt.Fprintln(w, a.Paint(term.Dim, term.Cut(term.Line(line), a.Width)))
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/term"
+	"github.com/sessiondb-go/sessiondb/internal/transcript"
 )
 
 func (a *app) showCommand() *cobra.Command {
@@ -62,7 +63,7 @@ func (a *app) show(s sessiondb.Session, ms []sessiondb.Message, anchor int64) er
 		t := a.NewTable(make([]term.Column, 5)...)
 		for _, m := range ms {
 			if err := t.Row(term.Alternatives("", fmt.Sprint(m.ID)), term.Time(a.now(), m.Timestamp), term.Text(m.Role),
-				term.Text(deref(m.ToolName)), term.Text(readable(m.Content))); err != nil {
+				term.Text(deref(m.ToolName)), term.Text(transcript.Text(m.Content))); err != nil {
 				return err
 			}
 		}
@@ -113,7 +114,7 @@ func (a *app) message(w io.Writer, m sessiondb.Message, anchor bool) {
 		head += "  <<<"
 	}
 	_, _ = fmt.Fprintf(w, "\n%s\n", a.Paint(term.Cyan, term.Cut(term.Line(head), a.Width)))
-	a.paragraph(w, readable(m.Content))
+	a.paragraph(w, transcript.Text(m.Content))
 	for _, call := range m.ToolCallList() {
 		a.toolCall(w, call)
 	}
@@ -133,12 +134,4 @@ func (a *app) paragraph(w io.Writer, text string) {
 			_, _ = fmt.Fprintln(w, part)
 		}
 	}
-}
-
-// readable is what a person reads of content.
-func readable(c sessiondb.Content) string {
-	if text := c.PlainText(); text != "" || c.Parts() == nil {
-		return text
-	}
-	return "[multimodal content]"
 }

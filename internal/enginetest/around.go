@@ -11,6 +11,7 @@ import (
 
 func testAround(t *testing.T, h *harness) {
 	t.Run("window", func(t *testing.T) { window(t, h) })
+	t.Run("after", func(t *testing.T) { after(t, h) })
 	t.Run("anchored view", func(t *testing.T) { anchoredView(t, h) })
 	t.Run("bookends have content", func(t *testing.T) { bookends(t, h) })
 }
@@ -34,6 +35,30 @@ func interleaved(t *testing.T, db *sessiondb.DB, words ...string) (id string, id
 		say(t, db, other, "noise")
 	}
 	return id, ids
+}
+
+func after(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	id, ids := interleaved(t, db, "0", "1", "2", "3")
+	for _, c := range []struct {
+		session string
+		after   int64
+		limit   int
+		want    []string
+	}{
+		{id, 0, 2, []string{"0", "1"}},
+		{id, ids[1], 2, []string{"2", "3"}},
+		{id, ids[1] + 1, 9, []string{"2", "3"}}, // a message of the other session
+		{id, ids[3], 2, []string{}},
+		{id, 0, 0, []string{}},
+		{id, 0, -1, []string{}},
+		{"none", 0, 5, []string{}},
+	} {
+		got := must[[]sessiondb.Message](t)(db.MessagesAfter(t.Context(), c.session, c.after, c.limit))
+		if diff := cmp.Diff(c.want, texts(got)); diff != "" {
+			t.Errorf("%d messages of %s after %d: -want +got\n%s", c.limit, c.session, c.after, diff)
+		}
+	}
 }
 
 func window(t *testing.T, h *harness) {

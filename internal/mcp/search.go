@@ -1,0 +1,179 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+const searchDoc = `Recalls old conversations, in one of three ways:
+- query: finds conversations by what was said in them. One entry a conversation, best first: the best hit with its snippet (matches between >>> and <<<), the messages around it, and how the conversation began and ended. All words must match; "exact phrase", OR, NOT, prefix* work in any language; nothing typed is an error. Filters: source:telegram role:user after:2026-01-31 before:7d title:word tool:name.
+- session_id and message_id: shows the messages around one. To scroll, call again with the first or last message_id of the answer.
+- nothing: the conversations with the latest activity.`
+
+type searchParams struct {
+	Query          string   `json:"query,omitempty" jsonschema:"what to look for"`
+	SessionID      string   `json:"session_id,omitempty" jsonschema:"with message_id: the session to look into"`
+	MessageID      int64    `json:"message_id,omitempty" jsonschema:"with session_id: the message to show the surroundings of"`
+	Window         int      `json:"window,omitempty" jsonschema:"with message_id: how many messages before and after, from 1 to 20; 5 if absent"`
+	Sources        []string `json:"sources,omitempty" jsonschema:"only conversations of these sources"`
+	ExcludeSources []string `json:"exclude_sources,omitempty" jsonschema:"no conversations of these sources, such as cron"`
+	Current        string   `json:"current_session_id,omitempty" jsonschema:"the session you are in: its conversation is left out"`
+	Sort           string   `json:"sort,omitempty" jsonschema:"newest or oldest; best first if absent"`
+	Limit          int      `json:"limit,omitempty" jsonschema:"at most so many conversations, from 1 to 10; 3 if absent"`
+	Cursor         string   `json:"cursor,omitempty" jsonschema:"next_cursor of the answer before"`
+}
+
+// searchResult is one of three: hits, a window, or recent sessions.
+type searchResult struct {
+	Hits     []conversation `json:"conversations,omitempty"`
+	Total    *int64         `json:"total_hits,omitempty" jsonschema:"how many messages match in all"`
+	Read     string         `json:"understood,omitempty" jsonschema:"how the query was read"`
+	Notices  []string       `json:"notices,omitempty"`
+	Try      []suggestion   `json:"try_instead,omitempty" jsonschema:"what would find something"`
+	Window   *window        `json:"window,omitempty"`
+	Sessions []session      `json:"sessions,omitempty"`
+	Next     string         `json:"next_cursor,omitempty" jsonschema:"there are more; give it back as cursor"`
+}
+
+type suggestion = sessiondb.SearchSuggestion
+
+type conversation struct {
+	SessionID string    `json:"session_id"`
+	MessageID int64     `json:"message_id" jsonschema:"the best hit"`
+	Resume    string    `json:"resume_session_id" jsonschema:"the live end of the conversation"`
+	Title     string    `json:"title,omitempty"`
+	Source    string    `json:"source"`
+	Model     string    `json:"model,omitempty"`
+	Started   string    `json:"started,omitempty"`
+	Role      string    `json:"role"`
+	Time      string    `json:"time,omitempty"`
+	Snippet   string    `json:"snippet"`
+	Hits      int64     `json:"hits" jsonschema:"how many of its messages match"`
+	Begins    []message `json:"begins,omitempty"`
+	Around    []message `json:"around"`
+	Ends      []message `json:"ends,omitempty"`
+}
+
+type window struct {
+	Session  session   `json:"session"`
+	Messages []message `json:"messages"`
+	Before   bool      `json:"more_before" jsonschema:"there are earlier messages"`
+	After    bool      `json:"more_after" jsonschema:"there are later messages"`
+}
+
+func (t tools) search(ctx context.Context, p searchParams) (searchResult, error) {
+	switch {
+	case p.Query != "" && p.MessageID != 0:
+		return searchResult{}, fmt.Errorf("both query and message_id: give one of them: %w", sessiondb.ErrInvalid)
+	case p.MessageID != 0 && p.SessionID == "":
+		return searchResult{}, fmt.Errorf("message_id without session_id: %w", sessiondb.ErrInvalid)
+	case p.MessageID != 0:
+		return t.around(ctx, p)
+	case p.Query == "" && p.SessionID != "":
+		return searchResult{}, fmt.Errorf("session_id without query or message_id: session_read reads a session: %w", sessiondb.ErrInvalid)
+	case p.Query == "":
+		return t.recent(ctx, p)
+	}
+	return t.find(ctx, p)
+}
+
+func (t tools) find(ctx context.Context, p searchParams) (searchResult, error) {
+	limit, offset, err := page(p.Limit, 3, 10, p.Cursor)
+	if err != nil {
+		return searchResult{}, err
+	}
+	q := sessiondb.SearchQuery{
+		Text: p.Query, Sources: p.Sources, ExcludeSources: p.ExcludeSources, Sort: sessiondb.SearchSort(p.Sort),
+		Limit: limit + 1, Offset: offset, CountTotal: true,
+	}
+	if p.SessionID != "" {
+		s, err := t.session(ctx, p.SessionID)
+		if err != nil {
+			return searchResult{}, err
+		}
+		q.Sessions = []string{s.ID}
+	}
+	if p.Current != "" {
+		q.ExcludeSessions = []string{p.Current}
+	}
+	found, err := t.db.SearchGrouped(ctx, q)
+	out := searchResult{Total: found.Total, Read: found.Understood, Notices: found.Notices, Try: found.Suggestions}
+	var hits []sessiondb.ConversationHit
+	hits, out.Next = next(found.Conversations, limit, offset)
+	for _, h := range hits {
+		out.Hits = append(out.Hits, conversationOf(h))
+	}
+	return out, err
+}
+
+func conversationOf(h sessiondb.ConversationHit) conversation {
+	b := h.Best
+	out := conversation{
+		SessionID: b.SessionID, MessageID: b.MessageID, Resume: h.TipID, Title: deref(h.Title), Source: b.Source, Model: deref(b.Model),
+		Started: stamp(b.SessionStarted), Role: b.Role, Time: stamp(b.Timestamp), Snippet: strings.TrimSpace(b.Snippet), Hits: h.Hits,
+		Begins: shortenAll(h.View.BookendStart, glimpse), Around: shortenAll(h.View.Window, glimpse), Ends: shortenAll(h.View.BookendEnd, glimpse),
+	}
+	mark(out.Around, b.MessageID)
+	return out
+}
+
+func mark(ms []message, id int64) {
+	for i := range ms {
+		ms[i].Hit = ms[i].ID == id
+	}
+}
+
+func (t tools) around(ctx context.Context, p searchParams) (searchResult, error) {
+	if p.Window < 0 || p.Window > 20 {
+		return searchResult{}, fmt.Errorf("a window of %d: it is from 1 to 20: %w", p.Window, sessiondb.ErrInvalid)
+	}
+	if p.Window == 0 {
+		p.Window = 5
+	}
+	s, err := t.session(ctx, p.SessionID)
+	if err != nil {
+		return searchResult{}, err
+	}
+	found, err := t.db.MessagesAround(ctx, s.ID, p.MessageID, p.Window+1) // one more tells whether there are more
+	if err == nil && len(found.Window) == 0 {
+		err = fmt.Errorf("message %d is not in session %s: %w", p.MessageID, s.ID, sessiondb.ErrNotFound)
+	}
+	if err != nil {
+		return searchResult{}, err
+	}
+	w := window{Session: sessionOf(s), Before: found.MessagesBefore > p.Window, After: found.MessagesAfter > p.Window}
+	ms := found.Window
+	if w.Before {
+		ms = ms[1:]
+	}
+	if w.After {
+		ms = ms[:len(ms)-1]
+	}
+	w.Messages = shortenAll(ms, passage/4)
+	mark(w.Messages, p.MessageID)
+	return searchResult{Window: &w}, nil
+}
+
+func (t tools) recent(ctx context.Context, p searchParams) (searchResult, error) {
+	if len(p.Sources) > 1 {
+		return searchResult{}, fmt.Errorf("recent conversations of several sources: name one source, or exclude others: %w", sessiondb.ErrInvalid)
+	}
+	l := listParams{ExcludeSources: p.ExcludeSources, Limit: p.Limit, Cursor: p.Cursor}
+	if len(p.Sources) == 1 {
+		l.Source = p.Sources[0]
+	}
+	if l.Limit == 0 {
+		l.Limit = 10
+	}
+	found, err := t.list(ctx, l)
+	out := searchResult{Sessions: []session{}, Next: found.Next}
+	for _, s := range found.Sessions {
+		if s.ID != p.Current {
+			out.Sessions = append(out.Sessions, s)
+		}
+	}
+	return out, err
+}

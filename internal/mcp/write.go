@@ -1,0 +1,74 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+const (
+	appendDoc = `Adds a message to a session.`
+	titleDoc  = `Gives a session a title, which no other session may have; an empty one takes it away.`
+	endDoc    = `Ends a session. The first reason stays.`
+)
+
+type appendParams struct {
+	SessionID string `json:"session_id" jsonschema:"the id, the beginning of one, or a title"`
+	Role      string `json:"role" jsonschema:"user, assistant, system or tool"`
+	Text      string `json:"text"`
+}
+
+type appendResult struct {
+	SessionID string `json:"session_id"`
+	MessageID int64  `json:"message_id"`
+}
+
+func (t tools) append(ctx context.Context, p appendParams) (appendResult, error) {
+	s, err := t.session(ctx, p.SessionID)
+	if err != nil {
+		return appendResult{}, err
+	}
+	if p.Role == "" {
+		return appendResult{}, fmt.Errorf("the role is empty: %w", sessiondb.ErrInvalid)
+	}
+	id, err := t.db.AppendMessage(ctx, s.ID, sessiondb.Message{Role: p.Role, Content: sessiondb.Text(p.Text)})
+	return appendResult{SessionID: s.ID, MessageID: id}, err
+}
+
+type titleParams struct {
+	SessionID string `json:"session_id" jsonschema:"the id, the beginning of one, or a title"`
+	Title     string `json:"title" jsonschema:"at most 100 characters"`
+}
+
+type sessionResult struct {
+	Session session `json:"session"`
+}
+
+func (t tools) title(ctx context.Context, p titleParams) (sessionResult, error) {
+	return t.change(ctx, p.SessionID, func(id string) error { return t.db.SetTitle(ctx, id, p.Title) })
+}
+
+type endParams struct {
+	SessionID string `json:"session_id" jsonschema:"the id, the beginning of one, or a title"`
+	Reason    string `json:"reason" jsonschema:"why, such as user_exit"`
+}
+
+func (t tools) end(ctx context.Context, p endParams) (sessionResult, error) {
+	if p.Reason == "" {
+		return sessionResult{}, fmt.Errorf("the reason is empty: %w", sessiondb.ErrInvalid)
+	}
+	return t.change(ctx, p.SessionID, func(id string) error { return t.db.EndSession(ctx, id, p.Reason) })
+}
+
+// change does something to a session and tells what it is then.
+func (t tools) change(ctx context.Context, ref string, do func(id string) error) (sessionResult, error) {
+	s, err := t.session(ctx, ref)
+	if err == nil {
+		err = do(s.ID)
+	}
+	if err == nil {
+		s, err = t.db.Session(ctx, s.ID)
+	}
+	return sessionResult{sessionOf(s)}, err
+}
