@@ -5,7 +5,9 @@ package crashtest
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -48,8 +50,9 @@ func TestKilledWriterWithJournal(t *testing.T) {
 		return strace(t, "-D", "-o", filepath.Join(t.TempDir(), "trace"), "-e", "trace=mmap", "-P", path+"-shm", "-e", "inject=mmap:error=ENODEV")
 	}
 	for name, k := range map[string]killing{
-		"alone":       {tracer: noLog, kinds: allKinds, rounds: 12},
-		"beside ours": {company{ours: true}, noLog, allKinds, 8},
+		"alone":        {tracer: noLog, kinds: allKinds, rounds: 12},
+		"beside ours":  {company{ours: true}, noLog, allKinds, 8},
+		"beside other": {company{foreign: true}, noLog, allKinds, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -107,6 +110,7 @@ func (g *gathering) round(t *testing.T, r *rand.Rand) (kills int) {
 	var tracer []string
 	if g.tracer != nil {
 		tracer = g.tracer(g.path)
+		withoutLog(t, g.path)
 	}
 	peers := []*peer{start(t, rpcServer(t, tracer, g.path), r, g.lanes["victim"]...)}
 	if g.ours {
@@ -131,6 +135,19 @@ func (g *gathering) round(t *testing.T, r *rand.Rand) (kills int) {
 	kept := snapshot(t, g.path)
 	keep(t, kept, append(problems, g.look(t, r.IntN(2) == 0)...))
 	return len(peers)
+}
+
+// withoutLog gives a store the rollback journal that it has where no log works.
+func withoutLog(t *testing.T, path string) {
+	t.Helper()
+	if _, err := os.Stat(path); err != nil {
+		return
+	}
+	j := plain(path)
+	if mode := j.rows("PRAGMA journal_mode = DELETE"); len(j.found) > 0 || !slices.Equal(mode, []string{"delete"}) {
+		t.Fatal("journal mode ", mode, j.found)
+	}
+	j.close()
 }
 
 // look checks the store after all its writers are dead: by plain SQLite first,
