@@ -71,7 +71,7 @@ func TestNoCallDropsTheLocks(t *testing.T) {
 	}
 	locked("opening")
 	quiet(t)
-	for _, c := range commands(dir) {
+	for _, c := range lines(dir) {
 		cli.Main(append(c, "--db", path)) // whatever comes of it
 		locked(strings.Join(c, " "))
 	}
@@ -125,9 +125,9 @@ func quiet(t *testing.T) {
 	})
 }
 
-// commands are command lines that reach every part of the program. They may
+// lines are command lines that reach every part of the program. They may
 // well fail: an export onto the store itself, a restore while it is in use.
-func commands(dir string) [][]string {
+func lines(dir string) [][]string {
 	var out [][]string
 	for _, line := range []string{
 		"list --all", "show s", "search before", "resume s", "lineage s", "usage", "stats", "stats --space", "rename s other",
