@@ -100,7 +100,7 @@ func (d *damages) read(lines []string, roots map[string]object) {
 
 var (
 	treeLine  = pattern(`^Tree (\d+) `)
-	ftsLine   = pattern(`FTS5 table (?:main\.)?(\w+)`)
+	ftsLine   = pattern(`(?:FTS5 table (?:main\.)?|^fts5: .* table ")(\w+)`)
 	indexLine = pattern(`(?:missing from index|entries in index|entry in index|index) (\S+)$`)
 	valueLine = pattern(` value in (\w+\.\w+)$`)
 	wasteLine = pattern(`^(?:Page \d+: never used|Freelist: |Page \d+: pointer map|Main freelist: )`)

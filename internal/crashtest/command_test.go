@@ -37,14 +37,14 @@ var commands = map[string]command{
 	"outside": {line: "compact --layout external", left: storeWhole},
 	"inside": {
 		line:    "compact --layout inline",
-		prepare: func(t *testing.T, dir string) { runHere(t, dir, "compact --layout external") },
+		prepare: func(t *testing.T, dir string) { undisturbed(t, dir, "compact --layout external") },
 		left:    storeWhole,
 	},
 	"prune": {line: "prune --yes", left: pruned},
 	"fix":   {line: "doctor --fix --yes", prepare: spoil, left: mended},
 	"backup": {
 		line:    "backup $/backups/ --keep 1",
-		prepare: func(t *testing.T, dir string) { runHere(t, dir, "backup $/backups/") },
+		prepare: func(t *testing.T, dir string) { undisturbed(t, dir, "backup $/backups/") },
 		left:    backedUp,
 	},
 	"restore":         {line: "restore $/good.db --yes", prepare: moreThanBackup, left: restored},
@@ -119,15 +119,14 @@ func TestKilledCommand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 0))
-			start := time.Now()
 			dir := c.begin(t)
-			start = time.Now()
+			start := time.Now()
 			if out, err := c.process(t, dir).CombinedOutput(); err != nil {
 				t.Fatalf("undisturbed: %v: %s", err, out)
 			}
 			longest := time.Since(start)
 			keep(t, snapshot(t, filepath.Join(dir, "state.db")), c.left(t, dir, true))
-			for range rounds(few(3)) {
+			for range rounds(few(2)) {
 				c.killed(t, time.Duration(r.Int64N(int64(longest))))
 			}
 		})
@@ -147,8 +146,8 @@ func (c command) killed(t *testing.T, after time.Duration) {
 	keep(t, kept, c.check(t, dir, done))
 }
 
-// runHere runs a command in this process, undisturbed.
-func runHere(t *testing.T, dir, line string) {
+// undisturbed runs a command to its end.
+func undisturbed(t *testing.T, dir, line string) {
 	t.Helper()
 	if out, err := as(t, "sessiondb", nil, words(dir, line)...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v: %s", line, err, out)
@@ -278,7 +277,7 @@ func copyHolds(t *testing.T, path, also string) []string {
 // moreThanBackup makes a backup, and writes to the store afterwards.
 func moreThanBackup(t *testing.T, dir string) {
 	t.Helper()
-	runHere(t, dir, "backup $/good.db")
+	undisturbed(t, dir, "backup $/good.db")
 	path := filepath.Join(dir, "state.db")
 	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	if err == nil {
@@ -323,7 +322,7 @@ func copiesOf(t *testing.T, path, also string) []string {
 // worseThanBackup makes a backup, and a store that SQLite can't open.
 func worseThanBackup(t *testing.T, dir string) {
 	t.Helper()
-	runHere(t, dir, "backup $/good.db")
+	undisturbed(t, dir, "backup $/good.db")
 	if err := os.WriteFile(filepath.Join(dir, "state.db"), bytes.Repeat([]byte("damage "), 1000), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -418,4 +417,3 @@ func private(dir string) (problems []string) {
 	})
 	return problems
 }
-
