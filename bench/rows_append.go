@@ -29,13 +29,15 @@ func (e *env) onFresh(fn func(ctx context.Context, store string) (outcome, error
 }
 
 func (e *env) appendRow() row {
-	ours := func(ctx context.Context, store string) (outcome, error) {
-		s, err := spawn(ctx, true, e.self, "worker", "append", store, e.messages, appendTo)
-		var a appended
-		if err == nil {
-			err = json.Unmarshal(s.stdout, &a)
+	worker := func(kind string) func(ctx context.Context, store string) (outcome, error) {
+		return func(ctx context.Context, store string) (outcome, error) {
+			s, err := spawn(ctx, true, e.self, "worker", kind, store, e.messages, appendTo)
+			var a appended
+			if err == nil {
+				err = json.Unmarshal(s.stdout, &a)
+			}
+			return outcome{figures: map[string]float64{"cpu": s.cpu, "s": a.Seconds}}, err
 		}
-		return outcome{figures: map[string]float64{"cpu": s.cpu, "s": a.Seconds}}, err
 	}
 	raw := func(ctx context.Context, store string) (outcome, error) {
 		s, err := spawn(ctx, false, e.rawC, store, e.messages, appendTo)
@@ -47,9 +49,13 @@ func (e *env) appendRow() row {
 	}
 	return row{
 		name: "Append, one at a time", data: fmt.Sprintf("%d messages, new store", e.Appends),
-		sides: []side{{"ours", e.onFresh(ours)}, {"c", e.onFresh(raw)}, {"python", e.onFresh(py)}},
+		sides: []side{
+			{"ours", e.onFresh(worker("append"))}, {"driver", e.onFresh(worker("bare"))}, {"c", e.onFresh(raw)}, {"python", e.onFresh(py)},
+		},
 		checks: []check{
 			{"CPU against C", "ours.cpu", "c.cpu", inSeconds, ratioAtMost, 1.35},
+			{"CPU against the driver alone", "ours.cpu", "driver.cpu", inSeconds, noTarget, 0},
+			{"wall against the driver alone", "ours.s", "driver.s", inSeconds, noTarget, 0},
 			{"wall against Python", "ours.s", "python.s", inSeconds, ratioAtMost, 1},
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,12 +18,16 @@ import (
 )
 
 // workerMain runs the part of a row that needs a process of its own, if the
-// arguments ask for one: worker append STORE MESSAGES SESSION.
+// arguments ask for one: worker append|bare STORE MESSAGES SESSION.
 func workerMain(args []string) bool {
-	if len(args) != 5 || args[0] != "worker" || args[1] != "append" {
+	if len(args) != 5 || args[0] != "worker" {
 		return false
 	}
-	a, err := appendOneByOne(context.Background(), args[2], args[3], args[4])
+	work := appendOneByOne
+	if args[1] == "bare" {
+		work = appendBare
+	}
+	a, err := work(context.Background(), args[2], args[3], args[4])
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(a)
 	}
@@ -111,32 +116,53 @@ func writeMessages(path string, ms []corpus.Message) error {
 	return os.WriteFile(path, b.Bytes(), 0o600)
 }
 
-func readMessages(path string) (out []sessiondb.Message, err error) {
+// fieldsOfMessage is how many fields of writeMessages a message has.
+const fieldsOfMessage = 7
+
+// readFields returns all fields: strings, nil for NULL.
+func readFields(path string) (out []any, err error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	next := func() *string {
-		colon := bytes.IndexByte(b, ':')
-		n, _ := strconv.Atoi(string(b[:colon]))
-		b = b[colon+1:]
-		if n < 0 {
-			return nil
-		}
-		s := string(b[:n])
-		b = b[n:]
-		return &s
-	}
 	for len(b) > 0 {
-		m := sessiondb.Message{Role: *next()}
-		if s := next(); s != nil {
-			m.Content = storedContent(*s)
+		length, rest, _ := bytes.Cut(b, []byte(":"))
+		b = rest
+		n, err := strconv.Atoi(string(length))
+		if err != nil {
+			return nil, err
 		}
-		m.ToolCallID = next()
-		if s := next(); s != nil {
-			m.ToolCalls = json.RawMessage(*s)
+		if n < 0 {
+			out = append(out, nil)
+			continue
 		}
-		m.ToolName, m.FinishReason, m.Reasoning = next(), next(), next()
+		out = append(out, string(b[:n]))
+		b = b[n:]
+	}
+	return out, nil
+}
+
+func readMessages(path string) (out []sessiondb.Message, err error) {
+	fields, err := readFields(path)
+	if err != nil {
+		return nil, err
+	}
+	text := func(v any) *string {
+		if s, ok := v.(string); ok {
+			return &s
+		}
+		return nil
+	}
+	for f := range slices.Chunk(fields, fieldsOfMessage) {
+		m := sessiondb.Message{
+			Role: f[0].(string), ToolCallID: text(f[2]), ToolName: text(f[4]), FinishReason: text(f[5]), Reasoning: text(f[6]),
+		}
+		if s, ok := f[1].(string); ok {
+			m.Content = storedContent(s)
+		}
+		if s, ok := f[3].(string); ok {
+			m.ToolCalls = json.RawMessage(s)
+		}
 		out = append(out, m)
 	}
 	return out, nil
