@@ -155,11 +155,16 @@ func circles(ids []string, parent map[string]string) (out [][]string) {
 }
 
 func (db *DB) checkTitles(ctx context.Context, q engine.Queryer) (out []engine.Finding, err error) {
-	titles, err := queryStrings(ctx, q, `SELECT title FROM sessions WHERE title IS NOT NULL GROUP BY title HAVING COUNT(*) > 1 ORDER BY title`)
+	titles, err := sharedTitles(ctx, q)
 	if err != nil || len(titles) == 0 {
 		return nil, err
 	}
 	return []engine.Finding{{Code: "duplicate_title", What: counted(int64(len(titles)), "title") + " of several sessions: " + some(titles)}}, nil
+}
+
+// sharedTitles are those that several sessions have.
+func sharedTitles(ctx context.Context, q engine.Queryer) ([]string, error) {
+	return queryStrings(ctx, q, `SELECT title FROM sessions WHERE title IS NOT NULL GROUP BY title HAVING COUNT(*) > 1 ORDER BY title`)
 }
 
 // tally is what a session counts, and what it has.

@@ -228,7 +228,7 @@ func (s *importedSession) checkMessages() (first any, calls int64, err error) {
 // fill gives what a line does not say, and a row can't be without.
 func (s *importedSession) fill(given map[string]bool, first any, calls int64) {
 	if s.row[sourceAt] == nil {
-		s.row[sourceAt] = unknownSource
+		s.row[sourceAt] = UnknownSource
 	}
 	if s.row[startedAt] == nil {
 		s.row[startedAt] = first

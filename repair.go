@@ -12,6 +12,9 @@ import (
 type RepairOptions struct {
 	// Full also mends what only a full check finds.
 	Full bool
+	// Titles also gives a title that several sessions have a number, as
+	// [DB.NextTitle] does. The one that began first keeps it.
+	Titles bool
 	// Done is told of each thing as it is done; nil is fine.
 	Done func(Repaired)
 }
@@ -20,6 +23,8 @@ type RepairOptions struct {
 type Repaired struct {
 	Code string `json:"code"` // of the finding that it answers
 	What string `json:"what"`
+	// Sessions are the ids of those it was done to, where it was done to some.
+	Sessions []string `json:"sessions,omitempty"`
 }
 
 // Repair does the least that mends what Check finds: a full-text index is
@@ -32,8 +37,8 @@ type Repaired struct {
 //   - A parent that does not exist is forgotten, and of sessions that are their
 //     own ancestors the one with the smallest id becomes the first. The table
 //     sessiondb_orphans keeps what was forgotten.
-//   - Titles that several sessions have stay: which is to be another, people
-//     know.
+//   - Titles that several sessions have stay, unless o.Titles is set: which is
+//     to be another, people know.
 //
 // Each step is a transaction, so that a program that is killed leaves nothing
 // half done, and others may write meanwhile. What was done is returned, also
@@ -42,8 +47,12 @@ type Repaired struct {
 func (db *DB) Repair(ctx context.Context, o RepairOptions) (done []Repaired, err error) {
 	defer wrap(&err, "repair")
 	r := &repair{db: db, told: o.Done}
-	err = db.engine.Repair(ctx, engine.RepairOptions{Full: o.Full, Done: func(e engine.Repaired) { r.did(e.Code, "%s", e.What) }})
-	for _, step := range []func(context.Context) error{r.adopt, r.unlink, r.recount} {
+	err = db.engine.Repair(ctx, engine.RepairOptions{Full: o.Full, Done: func(e engine.Repaired) { r.did(e.Code, nil, "%s", e.What) }})
+	steps := []func(context.Context) error{r.adopt, r.unlink, r.recount}
+	if o.Titles {
+		steps = append(steps, r.number)
+	}
+	for _, step := range steps {
 		if err != nil {
 			break
 		}
@@ -59,8 +68,8 @@ type repair struct {
 	done []Repaired
 }
 
-func (r *repair) did(code, format string, args ...any) {
-	d := Repaired{code, fmt.Sprintf(format, args...)}
+func (r *repair) did(code string, sessions []string, format string, args ...any) {
+	d := Repaired{code, fmt.Sprintf(format, args...), sessions}
 	r.done = append(r.done, d)
 	if r.told != nil {
 		r.told(d)
@@ -72,7 +81,7 @@ func (r *repair) did(code, format string, args ...any) {
 // they came from it, it counts as branched: else they would leave the list, as
 // what a subagent did.
 const adoptSQL = `INSERT INTO sessions (id, source, started_at, end_reason, message_count)
- SELECT m.session_id, '` + unknownSource + `', COALESCE(MIN(m.timestamp), ?),
+ SELECT m.session_id, '` + UnknownSource + `', COALESCE(MIN(m.timestamp), ?),
  CASE WHEN EXISTS (SELECT 1 FROM sessions c WHERE c.parent_session_id = m.session_id) THEN 'branched' END, COUNT(*)` +
 	orphanSQL + ` AND m.session_id IS NOT NULL GROUP BY m.session_id`
 
@@ -91,7 +100,7 @@ func (r *repair) adopt(ctx context.Context) error {
 		return err
 	})
 	if err == nil && len(ids) > 0 {
-		r.did("orphan_messages", "made %s for messages that had none: %s", counted(int64(len(ids)), "session"), some(ids))
+		r.did("orphan_messages", ids, "made %s for messages that had none: %s", counted(int64(len(ids)), "session"), some(ids))
 	}
 	return err
 }
@@ -114,10 +123,10 @@ func (r *repair) unlink(ctx context.Context) error {
 		return err
 	}
 	if len(missing) > 0 {
-		r.did("missing_parent", "unlinked %s from a parent that does not exist: %s", counted(int64(len(missing)), "session"), some(missing))
+		r.did("missing_parent", missing, "unlinked %s from a parent that does not exist: %s", counted(int64(len(missing)), "session"), some(missing))
 	}
 	for _, c := range cycles {
-		r.did("parent_cycle", "made %q the first of %s in a circle of parents", c[0], counted(int64(len(c)), "session"))
+		r.did("parent_cycle", c[:1], "made %q the first of %s in a circle of parents", c[0], counted(int64(len(c)), "session"))
 	}
 	return nil
 }
@@ -173,7 +182,7 @@ func (r *repair) recount(ctx context.Context) error {
 		}
 	}
 	if fixed > 0 {
-		r.did("counters", "counted the messages and tool calls of %s again: %s", counted(fixed, "session"), some(wrong))
+		r.did("counters", wrong, "counted the messages and tool calls of %s again: %s", counted(fixed, "session"), some(wrong))
 	}
 	return err
 }
@@ -197,4 +206,44 @@ func countAgain(ctx context.Context, tx engine.Execer, ids []string) (fixed int6
 		fixed += n
 	}
 	return fixed, nil
+}
+
+// number gives titles that several sessions have a number, but for the first.
+func (r *repair) number(ctx context.Context) error {
+	var ids []string
+	err := r.db.write(ctx, func(tx engine.Execer) error {
+		ids = nil
+		titles, err := sharedTitles(ctx, tx)
+		for _, title := range titles {
+			if err != nil {
+				return err
+			}
+			var numbered []string
+			numbered, err = numberTitle(ctx, tx, title)
+			ids = append(ids, numbered...)
+		}
+		return err
+	})
+	if err == nil && len(ids) > 0 {
+		r.did("duplicate_title", ids, "gave the title of %s that another one has a number: %s", counted(int64(len(ids)), "session"), some(ids))
+	}
+	return err
+}
+
+// numberTitle numbers all sessions of a title but the first, and returns them.
+func numberTitle(ctx context.Context, tx engine.Execer, title string) ([]string, error) {
+	ids, err := queryStrings(ctx, tx, `SELECT id FROM sessions WHERE title = ? ORDER BY started_at, id`, title)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	for _, id := range ids[1:] {
+		next, err := nextTitle(ctx, tx, title)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE sessions SET title = ? WHERE id = ?`, next, id); err != nil {
+			return nil, err
+		}
+	}
+	return ids[1:], nil
 }

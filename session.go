@@ -133,7 +133,10 @@ func (db *DB) EnsureSession(ctx context.Context, n NewSession) (string, error) {
 	return db.createSession(ctx, n, false)
 }
 
-const unknownSource = "unknown"
+// UnknownSource is the source of a session that was made for messages, or for a
+// part of a conversation, before anybody said where it comes from. Who creates
+// the session later sets it.
+const UnknownSource = "unknown"
 
 const insertSessionSQL = `INSERT INTO sessions
  (id, source, user_id, model, model_config, system_prompt, parent_session_id, started_at)
@@ -154,7 +157,7 @@ func (db *DB) createSession(ctx context.Context, n NewSession, strict bool) (_ s
 		return "", err
 	}
 	if n.Source == "" {
-		n.Source = unknownSource
+		n.Source = UnknownSource
 	}
 	config, err := jsonOrNull("model_config", n.ModelConfig)
 	if err != nil {
@@ -205,7 +208,7 @@ func conflict(ctx context.Context, q engine.Queryer, n NewSession) error {
 			fields = append(fields, name)
 		}
 	}
-	if s.Source != unknownSource && n.Source != unknownSource {
+	if s.Source != UnknownSource && n.Source != UnknownSource {
 		differs("source", &s.Source, n.Source)
 	}
 	differs("user_id", s.UserID, n.UserID)

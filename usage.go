@@ -51,7 +51,7 @@ func (db *DB) UpdateUsage(ctx context.Context, id string, u UsageUpdate) (err er
 		if err := checkID(id); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, insertSessionSQL, id, unknownSource, nil, nil, nil, nil, nil, epoch(db.now()))
+		_, err = tx.Exec(ctx, insertSessionSQL, id, UnknownSource, nil, nil, nil, nil, nil, epoch(db.now()))
 		if err != nil {
 			return err
 		}

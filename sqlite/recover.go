@@ -45,6 +45,10 @@ type RecoverReport struct {
 	// Retitled are the ids of sessions whose title another one has: they got a
 	// number behind it.
 	Retitled []string
+	// Repaired is what else was done so that the rows fit each other, as
+	// [sessiondb.DB.Repair] does: parents forgotten that do not exist, counters
+	// counted again.
+	Repaired []sessiondb.Repaired
 	// Changed says that another program wrote to the file meanwhile: what it
 	// wrote may be missing or torn.
 	Changed bool
@@ -147,6 +151,9 @@ func (r *recovery) build(ctx context.Context, path string) (err error) {
 	}
 	return nil
 }
+
+// store is what migrations need to know of the new database.
+func (r *recovery) store() *store { return &store{log: r.o.Logger, progress: r.o.Progress} }
 
 // note adds a line to the report.
 func (r *recovery) note(format string, args ...any) {

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/sessiondb-go/sessiondb"
 )
 
-// lostSession is the session of messages of which nobody knows whose they were,
-// and the source of sessions of which nothing else is known.
+// lostSession is the session of messages of which nobody knows whose they were.
 const lostSession = "recovered"
 
 // partial is what is known about a row that could not be read as a whole.
@@ -74,7 +75,7 @@ func (r *recovery) place(ctx context.Context, p *partial) error {
 	switch {
 	case t.Name == "messages" && r.message(p):
 	case t.Name == "sessions" && p.text("id") != "":
-		p.fill("source", lostSession)
+		p.fill("source", sessiondb.UnknownSource)
 	default:
 		t.Lost++
 		return nil

@@ -30,10 +30,11 @@ type original struct {
 var comparedTables = []string{"sessions", "messages", "state_meta"}
 
 // allRows reads every row of a table, by id. Counters are left out: they are
-// recounted where messages are lost.
+// recounted where messages are lost. A parent that is lost counts as it was.
 func allRows(t *testing.T, c *conn, table string) map[int64]string {
 	t.Helper()
 	out := map[int64]string{}
+	was := parents(t, c)
 	r, err := c.query(t.Context(), "SELECT rowid, * FROM "+table)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +43,11 @@ func allRows(t *testing.T, c *conn, table string) map[int64]string {
 	for r.Next() {
 		var b strings.Builder
 		for i, v := range r.vals[1:] {
-			if n := names[i+1]; n != "message_count" && n != "tool_call_count" {
+			n := names[i+1]
+			if n == "parent_session_id" {
+				v = was[r.vals[1]]
+			}
+			if n != "message_count" && n != "tool_call_count" {
 				fmt.Fprintf(&b, "%s=%#v\n", n, v)
 			}
 		}
@@ -50,6 +55,26 @@ func allRows(t *testing.T, c *conn, table string) map[int64]string {
 	}
 	if err := r.Err(); err != nil {
 		t.Fatal(err)
+	}
+	return out
+}
+
+// parents are those of all sessions, also the ones that a repair took away.
+func parents(t *testing.T, c *conn) map[any]any {
+	t.Helper()
+	out := map[any]any{}
+	read := func(query string) {
+		r, err := c.query(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r.Next() {
+			out[r.vals[0]] = r.vals[1]
+		}
+	}
+	read("SELECT id, parent_session_id FROM sessions WHERE parent_session_id IS NOT NULL")
+	if scalar[int64](t, c, "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'sessiondb_orphans'") > 0 {
+		read("SELECT session_id, parent_id FROM sessiondb_orphans")
 	}
 	return out
 }
@@ -165,7 +190,8 @@ func (o *original) recover(t *testing.T, d damage) (report RecoverReport, wrong 
 			}
 		}
 		for id, row := range got {
-			if o.rows[table][id] == "" && !strings.Contains(row, `source="recovered"`) {
+			ours := strings.Contains(row, `source="unknown"`) || strings.Contains(row, `key="sessiondb_orphans"`)
+			if o.rows[table][id] == "" && !ours {
 				wrong = append(wrong, fmt.Sprintf("%s %d was not there before: %s", table, id, row))
 			}
 		}
@@ -206,6 +232,20 @@ func TestRecoverRandomDamage(t *testing.T) {
 			}
 		}))
 	})
+}
+
+// TestRecoverCutOff cuts a store off where rows of sessions, or what tells which
+// messages they have, are lost.
+func TestRecoverCutOff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
+	o := study(t, "hermes-v11.db")
+	for _, size := range []int{len(o.bytes) - 1, 1311136, 1056339, 300 * 1024} {
+		if _, wrong := o.recover(t, o.cut(size)); len(wrong) > 0 {
+			t.Errorf("cut off after %d bytes: %d rows are wrong, the first: %s", size, len(wrong), wrong[0])
+		}
+	}
 }
 
 // fewer sets how many cases a property is tried with: each one makes a store.

@@ -32,11 +32,11 @@ func (r *recovery) createIndexed(ctx context.Context) error {
 }
 
 // createRest makes the other objects of the damaged store: indexes, virtual
-// tables, views, triggers.
+// tables, views, triggers. A migration makes those of our schema.
 func (r *recovery) createRest(ctx context.Context) error {
 	for _, kind := range []string{"index", "view", "trigger"} {
 		for i, o := range r.objects {
-			if o.Type == kind && o.SQL != "" && !ofIndexes(o) && !slices.ContainsFunc(coreTables, func(t string) bool { return o.Name == t }) {
+			if o.Type == kind && o.SQL != "" && !ofIndexes(o) && !slices.Contains(coreTables, o.Name) && !r.migrates(o.Name) {
 				r.o.Progress("make indexes", int64(i), int64(len(r.objects)))
 				r.createOrNote(ctx, o)
 			}
@@ -50,6 +50,11 @@ func (r *recovery) createRest(ctx context.Context) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// migrates says that a migration makes an object.
+func (r *recovery) migrates(name string) bool {
+	return !r.newer() && name != activityIndex && slices.ContainsFunc(declared, func(o object) bool { return o.name == name })
 }
 
 func (r *recovery) createOrNote(ctx context.Context, o sqlitefile.Object) {
@@ -96,21 +101,17 @@ func (r *recovery) migrateCopy(ctx context.Context) (err error) {
 	if r.newer() {
 		return r.keepVersion(ctx)
 	}
-	s := &store{log: r.o.Logger, progress: r.o.Progress}
-	m, err := s.migrating(ctx, r.c)
+	m, err := r.store().migrating(ctx, r.c)
 	if err != nil {
 		return err
 	}
-	if err := r.c.script(ctx, "BEGIN"); err != nil {
+	return r.inTx(ctx, func() error {
+		if err := m.run(ctx, planFor(m.from)); err != nil {
+			return err
+		}
+		_, err := r.c.exec(ctx, "DELETE FROM state_meta WHERE key = ?", staleKey)
 		return err
-	}
-	if err := m.run(ctx, planFor(m.from)); err != nil {
-		return err
-	}
-	if _, err := r.c.exec(ctx, "DELETE FROM state_meta WHERE key = ?", staleKey); err != nil {
-		return err
-	}
-	return r.c.script(ctx, "COMMIT")
+	})
 }
 
 // keepVersion writes the version row of a newer store if it is lost, so that
@@ -143,20 +144,30 @@ func (r *recovery) verify(ctx context.Context) error {
 		return err
 	}
 	for _, t := range r.tables {
+		n, err := r.count(ctx, t.Name)
+		switch {
+		case err != nil:
+			return err
+		case t.Name == "state_meta" || strings.HasPrefix(t.Name, "sessiondb_"): // mending wrote to them
+			t.Rows = n
+		case t.Name != "schema_version" && n != t.Rows:
+			return rowsMissing(t.Name, n, t.Rows)
+		}
 		if t.Name != "schema_version" {
 			r.Tables = append(r.Tables, t.RecoveredTable)
 		}
 		r.PagesLost += t.PagesLost
-		if err := r.verifyCount(ctx, t.Name, t.Name, t.Rows); err != nil {
-			return err
-		}
 	}
 	if r.newer() {
 		return nil
 	}
 	for _, index := range indexes {
-		if err := r.verifyCount(ctx, index, index+"_docsize", r.table("messages").Rows); err != nil {
+		n, err := r.count(ctx, index+"_docsize")
+		if err != nil {
 			return err
+		}
+		if want := r.table("messages").Rows; n != want {
+			return rowsMissing(index, n, want)
 		}
 	}
 	if r.SchemaDamaged && r.table("messages").Rows+r.table("sessions").Rows == 0 {
@@ -165,13 +176,12 @@ func (r *recovery) verify(ctx context.Context) error {
 	return nil
 }
 
-func (r *recovery) verifyCount(ctx context.Context, name, table string, want int64) error {
-	var n int64
-	if err := r.c.queryRow(ctx, []any{&n}, "SELECT COUNT(*) FROM main."+quoted(table)); err != nil {
-		return err
-	}
-	if n != want && name != "schema_version" && name != "state_meta" {
-		return fmt.Errorf("%w: the new store has %d rows in %s instead of %d", sessiondb.ErrCorrupt, n, name, want)
-	}
-	return nil
+// count counts the rows of a table of the new store.
+func (r *recovery) count(ctx context.Context, table string) (n int64, err error) {
+	err = r.c.queryRow(ctx, []any{&n}, "SELECT COUNT(*) FROM main."+quoted(table))
+	return n, err
+}
+
+func rowsMissing(table string, have, want int64) error {
+	return fmt.Errorf("%w: the new store has %d rows in %s instead of %d", sessiondb.ErrCorrupt, have, table, want)
 }

@@ -2,24 +2,94 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
-	"slices"
 
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/engine"
 	"github.com/sessiondb-go/sessiondb/internal/sqlitefile"
 )
 
-// mend makes a store of the rows that were found: messages have sessions,
-// titles are taken once, counters count what is there.
+// mend makes a store of the rows that were found: they get the times that they
+// lost, and then what the rules of the store ask for. Columns of ours are there
+// before that.
 func (r *recovery) mend(ctx context.Context) error {
+	if err := r.addColumns(ctx); err != nil {
+		return err
+	}
+	err := r.inTx(ctx, func() error {
+		return firstError(r.mendTimes(ctx), r.mendSequence(ctx))
+	})
+	if err != nil {
+		return err
+	}
+	return r.repair(ctx)
+}
+
+// addColumns adds the columns that a store of our schema or before lacks.
+func (r *recovery) addColumns(ctx context.Context) error {
+	if r.newer() {
+		return nil
+	}
+	m, err := r.store().migrating(ctx, r.c)
+	if err != nil {
+		return err
+	}
+	return m.addTables(ctx, &plan{columns: planFor(m.from).columns})
+}
+
+// repair applies the rules of the store. Rows that they can't be applied to
+// stay as they were found.
+func (r *recovery) repair(ctx context.Context) error {
+	db := sessiondb.New(&unpublished{r: r}, sessiondb.Config{Logger: r.o.Logger})
+	done, err := db.Repair(ctx, sessiondb.RepairOptions{Titles: true})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		r.note("not all of it could be mended: %v", err)
+	}
+	for _, d := range done {
+		switch d.Code {
+		case "orphan_messages":
+			r.Placeholders = d.Sessions
+			r.table("sessions").Rows += int64(len(d.Sessions))
+		case "duplicate_title":
+			r.Retitled = d.Sessions
+		default:
+			r.Repaired = append(r.Repaired, d)
+		}
+	}
+	return nil
+}
+
+// unpublished is the seam over the database that is being made, as far as a
+// repair asks: it has one connection and no other users, and its indexes are
+// made later.
+type unpublished struct {
+	engine.Engine
+	r *recovery
+}
+
+func (u *unpublished) Read(_ context.Context, fn func(engine.Queryer) error) error {
+	return fn(&readTx{c: u.r.c})
+}
+
+func (u *unpublished) Write(ctx context.Context, fn func(engine.Execer) error) error {
+	return u.r.inTx(ctx, func() error { return fn(&writeTx{c: u.r.c}) })
+}
+
+func (u *unpublished) Repair(context.Context, engine.RepairOptions) error { return nil }
+
+func (u *unpublished) Info() engine.Info { return engine.Info{Current: !u.r.newer()} }
+
+// inTx runs fn in a transaction.
+func (r *recovery) inTx(ctx context.Context, fn func() error) error {
 	if err := r.c.script(ctx, "BEGIN"); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{r.mendTimes, r.addPlaceholders, r.mendTitles, r.mendCounters, r.mendSequence} {
-		if err := step(ctx); err != nil {
-			return err
-		}
+	err := fn()
+	r.c.closeRows()
+	if err != nil {
+		return firstError(err, r.c.script(context.WithoutCancel(ctx), "ROLLBACK"))
 	}
 	return r.c.script(ctx, "COMMIT")
 }
@@ -27,110 +97,19 @@ func (r *recovery) mend(ctx context.Context) error {
 // numeric is a time that can be read.
 const numeric = "CASE WHEN typeof(timestamp) IN ('real', 'integer') AND timestamp > 0 THEN timestamp END"
 
-// mendTimes gives rows that lost their time the one of what stands before.
+// mendTimes gives rows that lost their time the one of what stands before, or
+// after.
 func (r *recovery) mendTimes(ctx context.Context) error {
 	_, err := r.c.exec(ctx, `UPDATE messages SET timestamp = COALESCE(
  (SELECT `+numeric+` FROM messages p WHERE p.id < messages.id AND p.session_id = messages.session_id ORDER BY p.id DESC LIMIT 1),
- (SELECT started_at FROM sessions s WHERE s.id = messages.session_id), 0)
+ (SELECT started_at FROM sessions s WHERE s.id = messages.session_id AND started_at > 0),
+ (SELECT `+numeric+` FROM messages p WHERE p.id > messages.id AND p.session_id = messages.session_id ORDER BY p.id LIMIT 1), 0)
  WHERE timestamp = 0 AND id IN (SELECT id FROM temp.traces WHERE tbl = 'messages')`)
 	if err != nil {
 		return err
 	}
 	_, err = r.c.exec(ctx, `UPDATE sessions SET started_at = COALESCE((SELECT MIN(`+numeric+`) FROM messages WHERE session_id = sessions.id), 0)
  WHERE started_at = 0 AND rowid IN (SELECT id FROM temp.traces WHERE tbl = 'sessions')`)
-	return err
-}
-
-// addPlaceholders makes sessions for messages whose own is lost. One that others
-// came from is marked as branched, so that those do not pass for delegates, which
-// no list shows.
-func (r *recovery) addPlaceholders(ctx context.Context) error {
-	rows, err := r.c.query(ctx, `INSERT INTO sessions (id, source, started_at, end_reason)
- SELECT m.session_id, '`+lostSession+`', COALESCE(MIN(`+numeric+`), 0),
-  CASE WHEN EXISTS (SELECT 1 FROM sessions c WHERE c.parent_session_id = m.session_id) THEN 'branched' END
- FROM messages m WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = m.session_id)
- GROUP BY m.session_id RETURNING id`)
-	if err != nil {
-		return err
-	}
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		r.Placeholders = append(r.Placeholders, id)
-	}
-	slices.Sort(r.Placeholders)
-	r.table("sessions").Rows += int64(len(r.Placeholders))
-	return rows.Err()
-}
-
-// maxTitle is how many characters a title may have.
-const maxTitle = 100
-
-// mendTitles numbers titles that are taken twice; the first session keeps its
-// own.
-func (r *recovery) mendTitles(ctx context.Context) error {
-	if r.table("sessions").column("title") < 0 {
-		return nil
-	}
-	rows, err := r.c.query(ctx, `SELECT rowid, id, title FROM (SELECT rowid, id, title, ROW_NUMBER() OVER (PARTITION BY title ORDER BY rowid) AS n
- FROM sessions WHERE title IS NOT NULL) WHERE n > 1 ORDER BY rowid`)
-	if err != nil {
-		return err
-	}
-	type taken struct {
-		row       int64
-		id, title string
-	}
-	var all []taken
-	for rows.Next() {
-		var t taken
-		if err := rows.Scan(&t.row, &t.id, &t.title); err != nil {
-			return err
-		}
-		all = append(all, t)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	for _, t := range all {
-		if err := r.retitle(ctx, t.row, t.title); err != nil {
-			return err
-		}
-		r.Retitled = append(r.Retitled, t.id)
-	}
-	return nil
-}
-
-func (r *recovery) retitle(ctx context.Context, row int64, title string) error {
-	for n := 2; ; n++ {
-		number := fmt.Sprintf(" #%d", n)
-		base := []rune(title)
-		next := string(base[:min(len(base), maxTitle-len(number))]) + number
-		err := r.c.queryRow(ctx, []any{new(int)}, "SELECT 1 FROM sessions WHERE title = ?", next)
-		if errors.Is(err, sql.ErrNoRows) {
-			_, err = r.c.exec(ctx, "UPDATE sessions SET title = ? WHERE rowid = ?", next, row)
-			return err
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// mendCounters recounts sessions that count more messages than there are, or
-// whose row was not whole. Where nothing was lost counters stay as they are.
-func (r *recovery) mendCounters(ctx context.Context) error {
-	if r.newer() || !r.table("messages").damaged && !r.table("sessions").damaged && len(r.Placeholders) == 0 {
-		return nil
-	}
-	_, err := r.c.exec(ctx, `UPDATE sessions SET message_count = COALESCE(c.n, 0), tool_call_count = COALESCE(c.calls, 0)
- FROM (SELECT s.rowid AS row, n, calls FROM sessions s LEFT JOIN (SELECT session_id, COUNT(*) AS n,
-   SUM(CASE WHEN json_valid(tool_calls) THEN CASE json_type(tool_calls) WHEN 'array' THEN json_array_length(tool_calls) ELSE 1 END ELSE 0 END) AS calls
-   FROM messages GROUP BY session_id) ON session_id = s.id
-  WHERE s.message_count > COALESCE(n, 0) OR s.source = ? OR s.rowid IN (SELECT id FROM temp.traces WHERE tbl = 'sessions')) c
- WHERE sessions.rowid = c.row`, lostSession)
 	return err
 }
 

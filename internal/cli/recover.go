@@ -24,8 +24,15 @@ type recovered struct {
 	JournalPages  int64            `json:"journal_pages"`
 	Placeholders  []string         `json:"placeholders"`
 	Retitled      []string         `json:"retitled"`
+	Repaired      []mended         `json:"repaired"`
 	Changed       bool             `json:"changed"`
 	Notes         []string         `json:"notes"`
+}
+
+// mended is a thing that was done so that rows fit each other.
+type mended struct {
+	Code string `json:"code"`
+	What string `json:"what"`
 }
 
 type recoveredTable struct {
@@ -76,7 +83,10 @@ func (a *app) printRecovered(src, dst string, r sqlite.RecoverReport) error {
 			Source: src, Destination: dst, Complete: r.Complete(), SchemaVersion: r.SchemaVersion, FromVersion: r.FromVersion,
 			SchemaDamaged: r.SchemaDamaged, PagesLost: r.PagesLost, LogFrames: r.LogFrames, LogFramesLost: r.LogFramesLost,
 			JournalPages: r.JournalPages, Placeholders: orEmpty(r.Placeholders), Retitled: orEmpty(r.Retitled), Changed: r.Changed,
-			Notes: orEmpty(r.Notes),
+			Repaired: []mended{}, Notes: orEmpty(r.Notes),
+		}
+		for _, d := range r.Repaired {
+			out.Repaired = append(out.Repaired, mended{d.Code, d.What})
 		}
 		for _, t := range r.Tables {
 			out.Tables = append(out.Tables, recoveredTable(t))
@@ -114,6 +124,9 @@ func (a *app) noteRecovered(r sqlite.RecoverReport) {
 	}
 	if len(r.Retitled) > 0 {
 		a.note("the title of these sessions was taken by another one, and got a number: %s", strings.Join(r.Retitled, ", "))
+	}
+	for _, d := range r.Repaired {
+		a.note("%s", d.What)
 	}
 	for _, n := range r.Notes {
 		a.note("%s", n)
