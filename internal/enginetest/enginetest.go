@@ -33,7 +33,7 @@ var topics = map[string]func(t *testing.T, h *harness){
 	"list":         testList,
 	"pages":        testPages,
 	"search":       testSearch,
-
+	"watch":        testWatch,
 	"usage":        testUsage,
 	"delete":       testDelete,
 	"prune":        testPrune,

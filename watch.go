@@ -1,0 +1,103 @@
+package sessiondb
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+)
+
+// WatchFilter says which messages Watch waits for.
+type WatchFilter struct {
+	// After is the id of the last message that is known: 0 begins with the
+	// oldest, a negative one with the first that comes after the call.
+	After     int64
+	SessionID string // only messages of this session
+	Source    string // only messages of sessions of this source
+	// Every is how long Watch waits before it looks again; 0 means 200 ms.
+	Every time.Duration
+}
+
+const (
+	watchEvery = 200 * time.Millisecond
+	watchPage  = 200 // messages read at once
+)
+
+// Watch yields messages by id as they are committed, by whatever process, and
+// waits for more until ctx ends or an error is yielded; the end of ctx is no
+// error. A message that replaces another has a new id, so it is yielded too.
+// Nothing of the store is held while it waits.
+func (db *DB) Watch(ctx context.Context, f WatchFilter) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		last := f.After
+		if last < 0 {
+			var err error
+			if last, err = db.newestMessage(ctx); err != nil {
+				if ctx.Err() == nil {
+					yield(Message{}, err)
+				}
+				return
+			}
+		}
+		for {
+			ms, err := db.watchPage(ctx, f, last)
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				yield(Message{}, err)
+				return
+			}
+			for _, m := range ms {
+				if last = m.ID; !yield(m, nil) {
+					return
+				}
+			}
+			if len(ms) < watchPage && !sleep(ctx, f.Every) {
+				return
+			}
+		}
+	}
+}
+
+func (db *DB) newestMessage(ctx context.Context) (id int64, err error) {
+	defer wrap(&err, "newest message")
+	err = db.read(ctx, func(q engine.Queryer) error {
+		return q.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM messages`).Scan(&id)
+	})
+	return id, err
+}
+
+func (db *DB) watchPage(ctx context.Context, f WatchFilter, last int64) (out []Message, err error) {
+	defer wrap(&err, "watch messages after %d", last)
+	where, args := []string{`m.id > ?`}, []any{last}
+	if f.SessionID != "" {
+		where, args = append(where, `m.session_id = ?`), append(args, f.SessionID)
+	}
+	if f.Source != "" {
+		where = append(where, `EXISTS (SELECT 1 FROM sessions s WHERE s.id = m.session_id AND s.source = ?)`)
+		args = append(args, f.Source)
+	}
+	err = db.read(ctx, func(q engine.Queryer) error {
+		out, err = queryMessages(ctx, q, `FROM messages m WHERE `+strings.Join(where, ` AND `)+` ORDER BY m.id LIMIT ?`, append(args, watchPage)...)
+		return err
+	})
+	return out, err
+}
+
+// sleep waits, and reports whether ctx still goes on.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		d = watchEvery
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
