@@ -10,7 +10,8 @@ import (
 
 // The policy against writers that do not queue with us: SQLite waits
 // busyTimeout by itself, then the whole write is tried again after a random
-// pause, so that competing processes do not march in step.
+// pause, so that competing processes do not march in step. Where SQLite does not
+// wait, as when a log is turned on, there are more attempts: patience is a time.
 const (
 	maxAttempts = 15
 	minPause    = 20 * time.Millisecond
@@ -36,17 +37,26 @@ func (s *store) retryIf(ctx context.Context, passes func(error) bool, op func() 
 		if err == nil || !passes(err) {
 			return err
 		}
-		if n == maxAttempts && !isBusy(err) {
+		if n >= maxAttempts && !isBusy(err) {
 			return err
 		}
-		if n == maxAttempts {
-			return &sessiondb.BusyError{Attempts: n, Waited: time.Since(start)}
+		if waited := time.Since(start); n >= maxAttempts && waited >= s.patience() {
+			return &sessiondb.BusyError{Attempts: n, Waited: waited}
 		}
 		pause := minPause + rand.N(maxPause-minPause+1) // #nosec G404 -- keeps processes out of step, no secret
 		if err := s.pause(ctx, pause); err != nil {
 			return err
 		}
 	}
+}
+
+// patience is what all attempts take at least where each one waits.
+func (s *store) patience() time.Duration {
+	busy := s.busy
+	if busy == 0 {
+		busy = busyTimeout
+	}
+	return maxAttempts * time.Duration(busy) * time.Millisecond
 }
 
 // pause waits for d or until ctx ends.

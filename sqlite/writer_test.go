@@ -235,6 +235,31 @@ func TestBusyIsRetriedThenReported(t *testing.T) {
 	}
 }
 
+// Turning the log on fails at once where another program writes: a new store
+// waits as long for that as for anything.
+func TestCreationWaitsForAnotherWriter(t *testing.T) {
+	path := newPath(t)
+	other, err := openConn(t.Context(), path, access{mode: "rwc"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.close() }()
+	run(t, other, "BEGIN IMMEDIATE")
+	n := 0
+	s := openWith(t, path, Options{}, settings{pause: func(context.Context, time.Duration) error {
+		if n++; n == 2*maxAttempts {
+			run(t, other, "ROLLBACK")
+		}
+		return nil
+	}})
+	if n != 2*maxAttempts {
+		t.Errorf("opened after %d pauses", n)
+	}
+	if err := s.Write(t.Context(), put(t.Context(), "a")); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestBusyEndsWhenTheLockIsFree(t *testing.T) {
 	var release func()
 	n := 0
