@@ -11,8 +11,8 @@ import (
 // file that nobody can find any more is not taken for done. It never opens
 // them: closing a file drops the locks that SQLite holds on it.
 type identity struct {
-	path, wal string
-	db, log   os.FileInfo
+	path, real, wal string
+	db, log         os.FileInfo
 }
 
 // identify remembers the database file at path. The log is remembered when it
@@ -22,18 +22,27 @@ func identify(path, real string) (*identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &identity{path: path, wal: real + "-wal", db: info}, nil
+	return &identity{path: path, real: real, wal: real + "-wal", db: info}, nil
 }
 
-// check says whether the database at its path is still the one that is open.
-func (id *identity) check() error { return sameFile(id.path, id.db) }
+// check says whether the database at its path is still the one that is open,
+// and still under the name beside which its log lies: behind a link that came
+// later, others would look for the log elsewhere.
+func (id *identity) check() error {
+	if id.path != id.real {
+		if err := sameFile(os.Stat, id.path, id.db); err != nil {
+			return err
+		}
+	}
+	return sameFile(os.Lstat, id.real, id.db)
+}
 
 // checkAll is check for the database and its log.
 func (id *identity) checkAll() error {
 	if err := id.check(); err != nil || id.log == nil {
 		return err
 	}
-	return sameFile(id.wal, id.log)
+	return sameFile(os.Stat, id.wal, id.log)
 }
 
 // sawLog remembers the log, which SQLite makes when it first reads.
@@ -43,8 +52,8 @@ func (id *identity) sawLog() {
 	}
 }
 
-func sameFile(path string, was os.FileInfo) error {
-	is, err := os.Stat(path)
+func sameFile(stat func(string) (os.FileInfo, error), path string, was os.FileInfo) error {
+	is, err := stat(path)
 	switch {
 	case os.IsNotExist(err):
 		return fmt.Errorf("%w: %s is gone", sessiondb.ErrReplaced, path)

@@ -89,6 +89,9 @@ func TestReplaced(t *testing.T) {
 		"unlinked": func(_ *testing.T, path string) error { return os.Remove(path) },
 		"replaced": func(t *testing.T, path string) error { return os.Rename(fixture.Copy(t, "hermes-v11.db"), path) },
 		"log gone": func(_ *testing.T, path string) error { return os.Remove(path + "-wal") },
+		"behind a link": func(_ *testing.T, path string) error {
+			return errors.Join(os.Rename(path, path+".real"), os.Symlink(path+".real", path))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := fresh(t)
@@ -105,7 +108,43 @@ func TestReplaced(t *testing.T) {
 			if !errors.Is(err, sessiondb.ErrReplaced) {
 				t.Errorf("empty write: %v", err)
 			}
+			err = s.Read(t.Context(), func(q engine.Queryer) error {
+				return q.QueryRow(t.Context(), "SELECT COUNT(*) FROM state_meta").Scan(new(int))
+			})
+			if !errors.Is(err, sessiondb.ErrReplaced) {
+				t.Errorf("read: %v", err)
+			}
 		})
+	}
+}
+
+// A write that was refused is not there afterwards, wherever the file went.
+func TestReplacedWritesNothing(t *testing.T) {
+	for _, gone := range []string{"", "-wal"} {
+		s := fresh(t)
+		if err := s.Write(t.Context(), put(t.Context(), "a")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(s.path+gone, s.path+".moved"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Write(t.Context(), put(t.Context(), "refused")); !errors.Is(err, sessiondb.ErrReplaced) {
+			t.Errorf("%q: %v", gone, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		path := s.path
+		if gone == "" {
+			if err := errors.Join(os.Rename(path+".moved", path+"2"), os.Rename(path+"-wal", path+"2-wal")); err != nil {
+				t.Fatal(err)
+			}
+			path += "2"
+		}
+		got := scalar[string](t, raw(t, path), "SELECT group_concat(key) FROM state_meta")
+		if got != "a" {
+			t.Errorf("%q: stored %q", gone, got)
+		}
 	}
 }
 

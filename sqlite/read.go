@@ -14,6 +14,9 @@ func (s *store) Read(ctx context.Context, fn func(engine.Queryer) error) error {
 		saw, err = s.readOnce(ctx, fn)
 		return err
 	})
+	if extendedCode(err) != 0 && s.ident != nil {
+		err = firstError(s.ident.checkAll(), err) // the cause of whatever SQLite says
+	}
 	return s.locate(err)
 }
 

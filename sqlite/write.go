@@ -208,9 +208,10 @@ func (s *store) runJobs(b *batch, join bool) (err error) {
 
 // commit makes the transaction durable, in the file that is at the path. It
 // looks before, since a log or a journal that stays behind is applied to the
-// new file, and afterwards, since the file may go in between.
+// new file and one that is gone takes the write along, and afterwards, since
+// either may go in between.
 func (s *store) commit() error {
-	if err := s.ident.check(); err != nil {
+	if err := s.ident.checkAll(); err != nil {
 		return err
 	}
 	if _, err := s.w.exec(context.Background(), "COMMIT"); err != nil {
