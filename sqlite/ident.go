@@ -11,18 +11,23 @@ import (
 // file that nobody can find any more is not taken for done. It never opens
 // them: closing a file drops the locks that SQLite holds on it.
 type identity struct {
-	path, real, wal string
-	db, log         os.FileInfo
+	path, real string
+	db         os.FileInfo
+	beside     [len(logFiles)]os.FileInfo // nil where there is none
 }
 
-// identify remembers the database file at path. The log is remembered when it
-// is first seen.
+// logFiles are a log and the memory in which processes share what is in it. Who
+// has lost either overwrites in the log what others wrote.
+var logFiles = [...]string{"-wal", "-shm"}
+
+// identify remembers the database file at path. Those of the log are remembered
+// when they are first seen.
 func identify(path, real string) (*identity, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	return &identity{path: path, real: real, wal: real + "-wal", db: info}, nil
+	return &identity{path: path, real: real, db: info}, nil
 }
 
 // check says whether the database at its path is still the one that is open,
@@ -39,18 +44,42 @@ func (id *identity) check() error {
 
 // checkAll is check for the database and its log.
 func (id *identity) checkAll() error {
-	if err := id.check(); err != nil || id.log == nil {
+	if err := id.check(); err != nil {
 		return err
 	}
-	return sameFile(os.Stat, id.wal, id.log)
+	for i, suffix := range logFiles {
+		if id.beside[i] == nil {
+			continue
+		}
+		if err := sameFile(os.Stat, id.real+suffix, id.beside[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sawLog remembers the log, which SQLite makes when it first reads.
 func (id *identity) sawLog() {
-	if id.log == nil {
-		id.log, _ = os.Stat(id.wal)
+	for i, suffix := range logFiles {
+		if id.beside[i] == nil {
+			id.beside[i], _ = os.Stat(id.real + suffix)
+		}
 	}
 }
+
+// othersLog says that others have a log of their own for the file that is open.
+func (id *identity) othersLog() bool {
+	for i, suffix := range logFiles {
+		is, err := os.Stat(id.real + suffix)
+		if err == nil && id.beside[i] != nil && !os.SameFile(is, id.beside[i]) && is.Size() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// noLog forgets the log, which was turned off.
+func (id *identity) noLog() { clear(id.beside[:]) }
 
 func sameFile(stat func(string) (os.FileInfo, error), path string, was os.FileInfo) error {
 	is, err := stat(path)

@@ -112,3 +112,50 @@ func TestPathsOfAnyName(t *testing.T) {
 		}
 	}
 }
+
+// Somebody deletes the log, or the memory that processes share with it, and
+// another process makes a new one: what it was told is stored stays stored when
+// who had the old one closes.
+func TestCloseBesideAnotherLog(t *testing.T) {
+	for _, tt := range []struct {
+		gone  []string
+		moved string // the log to the file, after these
+		want  string // of what only the old log held, nothing is left
+	}{
+		{[]string{"-shm"}, "", "a,b"},
+		{[]string{"-wal"}, "a b", "a,b"},
+		{[]string{"-wal", "-shm"}, "a", "a"},
+	} {
+		gone := tt.gone
+		s := fresh(t)
+		for _, key := range []string{"a", "b"} {
+			if err := s.Write(t.Context(), put(t.Context(), key)); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(tt.moved, key) {
+				s.checkpoint()
+			}
+		}
+		for _, suffix := range gone {
+			if err := os.Remove(s.path + suffix); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runAll(t, process(t, "write", s.path, "other", "1", "3"))
+		if err := s.Write(t.Context(), put(t.Context(), "refused")); !errors.Is(err, sessiondb.ErrReplaced) {
+			t.Errorf("%q: write: %v", gone, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		c := raw(t, s.path)
+		if n := scalar[int64](t, c, "SELECT COUNT(*) FROM messages"); n != 3 {
+			t.Errorf("%q: %d of 3 messages", gone, n)
+		}
+		if got := scalar[string](t, c, "SELECT group_concat(key) FROM state_meta"); got != tt.want {
+			t.Errorf("%q: stored %q", gone, got)
+		}
+		_ = c.close()
+		consistent(t, s.path)
+	}
+}

@@ -340,12 +340,26 @@ func (s *store) Close() (err error) {
 				s.checkpoint()
 				s.leaveShortLog()
 			}
-			err = errors.Join(err, s.w.close())
+			err = errors.Join(err, s.closeWriter())
 		}
 		s.queue.close()
 		s.leaveHere()
 	})
 	return err
+}
+
+// closeWriter closes the write connection. Where others have another log by now,
+// SQLite would move ours over what they wrote: the last connection that closes
+// does so, and here that is one which may not write.
+func (s *store) closeWriter() error {
+	if s.ident != nil && s.ident.othersLog() {
+		c, err := openConn(context.Background(), s.path, access{mode: "ro", vfs: s.vfs, busy: 1})
+		if err == nil {
+			_, _ = readShape(context.Background(), c) // has a lock from then on
+			defer func() { _ = c.close() }()
+		}
+	}
+	return s.w.close()
 }
 
 func (s *store) dropWriter() {

@@ -64,6 +64,9 @@ func (s *store) leaveWAL(ctx context.Context, a access, cause error) error {
 	if err != nil {
 		return err
 	}
+	if s.ident != nil {
+		s.ident.noLog()
+	}
 	if !s.noLog {
 		s.warnNoWAL(cause)
 	}
