@@ -25,15 +25,16 @@ var rooms = map[string][]string{
 	"internal/engine":     {"internal/searchql"},
 	"internal/searchql":   {},
 	"internal/text":       {},
+	"internal/redact":     {"internal/text"},
 	"internal/term":       {},
 	"internal/enginetest": {".", "internal/fixture"},
 	"internal/crashtest":  {}, // tests only
 	"internal/fixture":    {},
-	"internal/api":        {"."},
+	"internal/api":        {".", "internal/redact"},
 	"internal/rpc":        {".", "internal/api"},
 	"internal/transcript": {"."},
 	"internal/mcp":        {".", "internal/transcript"},
-	"internal/cli":        {".", "sqlite", "internal/rpc", "internal/mcp", "internal/api", "internal/transcript", "internal/term"},
+	"internal/cli":        {".", "sqlite", "internal/rpc", "internal/mcp", "internal/api", "internal/redact", "internal/transcript", "internal/term"},
 	"cmd/sessiondb":       {"internal/cli"},
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
@@ -32,6 +33,11 @@ func (e ExportedSession) MarshalJSON() ([]byte, error) {
 func appendHead(b []byte, s *Session, kind Kind) []byte {
 	b = appendText(s.appendColumns(b), "kind", string(kind))
 	return append(appendKey(b, "messages"), '[')
+}
+
+// head is the object of an exported session without its messages.
+func head(s *Session, kind Kind) []byte {
+	return object(appendText(s.appendColumns([]byte{'{'}), "kind", string(kind)))
 }
 
 // ExportSession returns a session and its messages in one snapshot, or
@@ -63,6 +69,13 @@ type ExportFilter struct {
 	// whose own row is lost is written with the source "unknown". If it is nil,
 	// damage ends the export.
 	Damaged func(sessionID string, messages int64, err error)
+	// Redact, if not nil, may change what is written of a session. It is shown all
+	// parts first, each a JSON object: the columns and the kind of the session, then
+	// each message; a part is valid until the next one. What it returns is called
+	// with the same parts in the same order, while Redact may be shown the next
+	// session in another goroutine, and returns what is written: an object as well.
+	// If it returns nil, the session is written as it is.
+	Redact func(parts iter.Seq[[]byte]) func(part []byte) []byte
 }
 
 // ExportAll writes sessions as JSON lines, by start and id, one session with
@@ -105,6 +118,8 @@ type exportWriter struct {
 	done  int64
 	id    string // of the session under way
 	count int64  // of its messages
+	mask  func(part []byte) []byte
+	part  []byte // to be masked
 }
 
 func (x *exportWriter) write(b *exportBatch) error {
@@ -112,8 +127,8 @@ func (x *exportWriter) write(b *exportBatch) error {
 	for i := range b.parts {
 		part := &b.parts[i]
 		if s := part.begins; s != nil {
-			x.id, x.count = s.ID, 0
-			x.buf = appendHead(append(x.buf, '{'), s, part.kind)
+			x.id, x.count, x.mask = s.ID, 0, part.mask
+			x.head(s, part.kind)
 		}
 		for j := range messages[:part.messages] {
 			if err := x.message(&messages[j]); err != nil {
@@ -128,12 +143,26 @@ func (x *exportWriter) write(b *exportBatch) error {
 	return nil
 }
 
+func (x *exportWriter) head(s *Session, kind Kind) {
+	if x.mask == nil {
+		x.buf = appendHead(append(x.buf, '{'), s, kind)
+		return
+	}
+	masked := x.mask(head(s, kind))
+	x.buf = append(append(x.buf, masked[:len(masked)-1]...), `,"messages":[`...)
+}
+
 func (x *exportWriter) message(m *Message) error {
 	if x.count > 0 {
 		x.buf = append(x.buf, ',')
 	}
 	x.count++
-	x.buf = object(m.appendColumns(append(x.buf, '{')))
+	if x.mask == nil {
+		x.buf = object(m.appendColumns(append(x.buf, '{')))
+	} else {
+		x.part = object(m.appendColumns(append(x.part[:0], '{')))
+		x.buf = append(x.buf, x.mask(x.part)...)
+	}
 	if len(x.buf) >= exportBuffer {
 		return x.flush()
 	}

@@ -24,7 +24,8 @@ type exportBatch struct {
 type exportPart struct {
 	begins   *Session // nil if an earlier batch began it
 	kind     Kind
-	messages int // how many
+	mask     func(part []byte) []byte // or nil
+	messages int                      // how many
 	ends     bool
 	damage   error // what kept messages from being read
 }
@@ -62,8 +63,8 @@ func (p *exportPipe) stop() {
 var errExportStopped = errors.New("nobody writes what is read")
 
 // begin begins a session.
-func (p *exportPipe) begin(s *Session, kind Kind) {
-	p.batch.parts = append(p.batch.parts, exportPart{begins: s, kind: kind})
+func (p *exportPipe) begin(s *Session, kind Kind, mask func(part []byte) []byte) {
+	p.batch.parts = append(p.batch.parts, exportPart{begins: s, kind: kind, mask: mask})
 	p.batch.size += len(deref(s.SystemPrompt))
 }
 

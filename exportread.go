@@ -2,6 +2,7 @@ package sessiondb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -142,7 +143,41 @@ var exportMessagesSQL = messagesByID(`SELECT id FROM messages WHERE session_id =
 
 // messages begins a session and reads its messages.
 func (x *exportReader) messages(ctx context.Context, s *Session, kind Kind, id any) error {
-	x.pipe.begin(s, kind)
+	var mask func(part []byte) []byte
+	if x.f.Redact != nil {
+		var err error
+		if mask, err = x.redact(ctx, s, kind, id); err != nil {
+			return err
+		}
+	}
+	x.pipe.begin(s, kind, mask)
+	return x.eachMessage(ctx, s, id, x.pipe.add)
+}
+
+// redact shows a session to Redact.
+func (x *exportReader) redact(ctx context.Context, s *Session, kind Kind, id any) (mask func(part []byte) []byte, err error) {
+	var part []byte
+	errEnough := errors.New("enough was seen")
+	mask = x.f.Redact(func(yield func([]byte) bool) {
+		if !yield(head(s, kind)) {
+			return
+		}
+		err = x.eachMessage(ctx, s, id, func(m *Message) error {
+			part = object(m.appendColumns(append(part[:0], '{')))
+			if !yield(part) {
+				return errEnough
+			}
+			return nil
+		})
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return mask, err
+}
+
+// eachMessage reads the messages of a session.
+func (x *exportReader) eachMessage(ctx context.Context, s *Session, id any, fn func(*Message) error) error {
 	x.last, x.count = math.MinInt64, 0
 	err := x.pastDamage(ctx, func() error {
 		return eachMessage(context.WithoutCancel(ctx), x.q, func(m *Message) error {
@@ -150,7 +185,7 @@ func (x *exportReader) messages(ctx context.Context, s *Session, kind Kind, id a
 				return err
 			}
 			x.last, x.count = m.ID, x.count+1
-			return x.pipe.add(m)
+			return fn(m)
 		}, exportMessagesSQL, id, x.last)
 	})
 	if err != nil {

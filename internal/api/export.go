@@ -7,13 +7,12 @@ import (
 	"slices"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/redact"
 )
 
 var exportMethods = []*Method{
-	method(ReadsSession, "export_session", "Returns a session and its messages.", "the columns of the session, and messages",
-		func(ctx context.Context, db *sessiondb.DB, p ofSession) (any, error) {
-			return result(db.ExportSession(ctx, p.SessionID))
-		}),
+	method(ReadsSession, "export_session", "Returns a session and its messages.", "the columns of the session, and messages; with redact also redacted: how much was masked, by rule",
+		exportSession),
 	method(ReadsStore, "export_all",
 		"Returns sessions with their messages, from one snapshot; the answer is one object, so a large store is better exported on the command line.",
 		"a list of what export_session returns, each with last_active; most recent activity first", exportAll),
@@ -21,23 +20,76 @@ var exportMethods = []*Method{
 		"imported, messages, and what was skipped, failed or changed", importSessions),
 }
 
+type exportSessionParams struct {
+	ofSession
+	Redact bool `json:"redact" default:"false" doc:"mask what looks like an API key, a token or a password"`
+}
+
+func exportSession(ctx context.Context, db *sessiondb.DB, p exportSessionParams) (any, error) {
+	if !p.Redact {
+		return result(db.ExportSession(ctx, p.SessionID))
+	}
+	line, err := exportRedacted(ctx, db, sessiondb.ExportFilter{IDs: []string{p.SessionID}})
+	return result(json.RawMessage(line), err)
+}
+
 type exportParams struct {
 	Source string   `json:"source" doc:"only sessions of this source"`
 	IDs    []string `json:"session_ids" doc:"only these sessions"`
+	Redact bool     `json:"redact" default:"false" doc:"mask what looks like an API key, a token or a password"`
 }
 
 // exportAll makes a list of the lines of an export, in the order of
 // search_sessions and with its last_active.
 func exportAll(ctx context.Context, db *sessiondb.DB, p exportParams) (any, error) {
-	var lines bytes.Buffer
-	if _, err := db.ExportAll(ctx, &lines, sessiondb.ExportFilter{Source: p.Source, IDs: p.IDs}); err != nil {
+	export := exportLines
+	if p.Redact {
+		export = exportRedacted
+	}
+	lines, err := export(ctx, db, sessiondb.ExportFilter{Source: p.Source, IDs: p.IDs})
+	if err != nil {
 		return nil, err
 	}
 	recent, err := db.RecentSessions(ctx, p.Source, -1, 0)
 	if err != nil {
 		return nil, err
 	}
-	return byActivity(lines.Bytes(), recent)
+	return byActivity(lines, recent)
+}
+
+func exportLines(ctx context.Context, db *sessiondb.DB, f sessiondb.ExportFilter) ([]byte, error) {
+	var lines bytes.Buffer
+	_, err := db.ExportAll(ctx, &lines, f)
+	return lines.Bytes(), err
+}
+
+// exportRedacted exports masked sessions, each with what was masked in it.
+func exportRedacted(ctx context.Context, db *sessiondb.DB, f sessiondb.ExportFilter) ([]byte, error) {
+	r := redact.New()
+	f.Redact = r.Session
+	var masked []map[string]int64
+	f.Progress = func(int64, int64) {
+		byRule := map[string]int64{}
+		for _, c := range r.Counts() {
+			byRule[c.Rule] = c.Count
+		}
+		r.Reset()
+		masked = append(masked, byRule)
+	}
+	lines, err := exportLines(ctx, db, f)
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	for line := range bytes.Lines(lines) {
+		with, err := withMember(bytes.TrimSuffix(line, []byte{'\n'}), "redacted", masked[0])
+		if err != nil {
+			return nil, err
+		}
+		masked = masked[1:]
+		out = append(append(out, with...), '\n')
+	}
+	return out, nil
 }
 
 // byActivity puts lines in the order of the sessions. A session that is not
@@ -81,8 +133,17 @@ func withActivity(line []byte, s sessiondb.ListedSession) (json.RawMessage, erro
 	if err := json.Unmarshal(row, &v); err != nil {
 		return nil, err
 	}
-	b := append(slices.Clip(line[:len(line)-1]), `,"last_active":`...)
-	return append(append(b, v.LastActive...), '}'), nil
+	return withMember(line, "last_active", v.LastActive)
+}
+
+// withMember adds a member to an object that has some.
+func withMember(object []byte, name string, value any) (json.RawMessage, error) {
+	v, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	b := append(slices.Clip(object[:len(object)-1]), `,"`+name+`":`...)
+	return append(append(b, v...), '}'), nil
 }
 
 type importParams struct {

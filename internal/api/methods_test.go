@@ -233,6 +233,31 @@ func TestExportAndImport(t *testing.T) {
 	}
 }
 
+// A redacted export says what was masked in each session, and is imported like any.
+func TestExportRedacted(t *testing.T) {
+	db := newStore(t)
+	line := `{"id":"k","title":"t","started_at":1,"messages":[{"role":"user","content":"redis://:pw@host","timestamp":2}]}`
+	run(t, db, []exchange{
+		{"import_sessions", object{"sessions": []json.RawMessage{json.RawMessage(line), json.RawMessage(`{"id":"none","started_at":1}`)}}, `{"imported":2,...`},
+	})
+	for _, got := range []string{
+		give(t, db, "export_session", object{"session_id": "k", "redact": true}),
+		give(t, db, "export_all", object{"redact": true}),
+	} {
+		if !strings.Contains(got, `"redis://:[redacted:url-password]@host"`) || !strings.Contains(got, `"redacted":{"url-password":1}`) {
+			t.Errorf("got %s", got)
+		}
+	}
+	if got := give(t, db, "export_all", object{"redact": true, "session_ids": []string{"none"}}); !strings.Contains(got, `"redacted":{}`) {
+		t.Errorf("got %s", got)
+	}
+	var sessions []json.RawMessage
+	if err := json.Unmarshal([]byte(give(t, db, "export_all", object{"redact": true})), &sessions); err != nil {
+		t.Fatal(err)
+	}
+	run(t, newStore(t), []exchange{{"import_sessions", object{"sessions": sessions}, `{"imported":2,"messages":1...`}})
+}
+
 // Damage shows in a check.
 func TestCheckMethod(t *testing.T) {
 	if got := give(t, damaged(t), "check", nil); !strings.Contains(got, `"severity":"error"`) {

@@ -6,21 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/redact"
 )
 
 func (a *app) exportCommand() *cobra.Command {
 	var f sessiondb.ExportFilter
 	var output string
+	var masked bool
 	cmd := &cobra.Command{
 		Use:   "export [SESSION...]",
 		Short: "Write sessions with their messages as JSON lines",
 		Long: `Write sessions with their messages as JSON, one session a line: those given, or
 all. A file is written under a temporary name and takes its place when it is
-complete.`,
+complete.
+
+With --redact, what looks like an API key, a token or a password is masked as
+[redacted:RULE], in all of a session once it was recognized anywhere in it, and
+how many are is told on the standard error. Read a file before you give it away
+all the same: a secret that looks like nothing is not found.`,
 		ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
@@ -32,14 +40,36 @@ complete.`,
 					}
 					f.IDs = append(f.IDs, s.ID)
 				}
+				if masked {
+					return a.exportRedacted(ctx, db, f, output)
+				}
 				return a.export(ctx, db, f, output)
 			})
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to `FILE` instead of the standard output")
 	cmd.Flags().StringVar(&f.Source, "source", "", "only sessions from `SOURCE`")
+	cmd.Flags().BoolVar(&masked, "redact", false, "mask what looks like an API key, a token or a password")
 	a.completeSource(cmd, "source")
 	return cmd
+}
+
+func (a *app) exportRedacted(ctx context.Context, db *sessiondb.DB, f sessiondb.ExportFilter, output string) error {
+	r := redact.New()
+	f.Redact = r.Session
+	err := a.export(ctx, db, f, output)
+	total := int64(0)
+	var rules []string
+	for _, c := range r.Counts() {
+		total += c.Count
+		rules = append(rules, fmt.Sprintf("%s %d", c.Rule, c.Count))
+	}
+	if total == 0 {
+		a.note("redacted nothing")
+	} else {
+		a.note("redacted %s: %s", count(total, "secret"), strings.Join(rules, ", "))
+	}
+	return err
 }
 
 func (a *app) export(ctx context.Context, db *sessiondb.DB, f sessiondb.ExportFilter, output string) error {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +22,7 @@ func testExport(t *testing.T, h *harness) {
 	t.Run("some", func(t *testing.T) { exportSome(t, h) })
 	t.Run("more than a page", func(t *testing.T) { exportMany(t, h) })
 	t.Run("a writer that fails", func(t *testing.T) { exportFails(t, h) })
+	t.Run("redacted", func(t *testing.T) { exportRedacted(t, h) })
 	t.Run("one snapshot", func(t *testing.T) { exportSnapshot(t, h) })
 }
 
@@ -116,6 +119,37 @@ func exportSome(t *testing.T, h *harness) {
 	var b bytes.Buffer
 	if _, err := db.ExportAll(t.Context(), &b, sessiondb.ExportFilter{IDs: []string{"a", "none"}}); !errors.Is(err, sessiondb.ErrNotFound) || b.Len() > 0 {
 		t.Errorf("got %v, %d bytes", err, b.Len())
+	}
+}
+
+// exportRedacted sees that each session is shown whole before any of it is
+// written, and that what is written is what the function made of it.
+func exportRedacted(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	for _, id := range []string{"a", "b"} {
+		session(t, db, id)
+		for i := range 600 { // more than a batch
+			say(t, db, id, id+" says "+strconv.Itoa(i))
+		}
+	}
+	plain := exportLines(t, db, sessiondb.ExportFilter{})
+	shown := 0
+	f := sessiondb.ExportFilter{Redact: func(parts iter.Seq[[]byte]) func([]byte) []byte {
+		n := 0
+		for p := range parts {
+			if n++; !json.Valid(p) {
+				t.Errorf("part %d is no JSON: %s", n, p)
+			}
+			if n == 2 && !bytes.Contains(p, []byte(`"a says 0"`)) {
+				return nil // enough was seen
+			}
+		}
+		shown = n
+		return func(p []byte) []byte { return bytes.ReplaceAll(p, []byte(" says "), []byte(" SAYS ")) }
+	}}
+	got := exportLines(t, db, f)
+	if want := []string{strings.ReplaceAll(plain[0], " says ", " SAYS "), plain[1]}; shown != 601 || !slices.Equal(got, want) {
+		t.Errorf("%d parts shown; written: %.200q", shown, got)
 	}
 }
 
