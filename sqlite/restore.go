@@ -174,8 +174,8 @@ func (t *target) put(ctx context.Context, st *stage) error {
 // lockWhole opens the store and takes the lock that nobody else may share, not
 // even an idle connection, until the connection is closed. A log is moved to
 // the database and goes: it must not meet what will be there.
-func (t *target) lockWhole(ctx context.Context) (c *conn, err error) {
-	c, err = openConn(ctx, t.real, access{mode: "rw", pragmas: []string{"locking_mode(EXCLUSIVE)"}})
+func (t *target) lockWhole(ctx context.Context) (_ *conn, err error) {
+	c, err := openConn(ctx, t.real, access{mode: "rw", pragmas: []string{"locking_mode(EXCLUSIVE)"}})
 	if err != nil {
 		return nil, err
 	}
@@ -213,29 +213,33 @@ func (t *target) overwrite(ctx context.Context, c *conn, st *stage) error {
 			return err
 		}
 	}
-	if err := restorePages(ctx, c, st.copy(), t.progress("restoring pages")); err != nil {
-		if t.r.Kept != "" { // it is where it was
-			_ = os.Remove(t.r.Kept)
-			t.r.Kept = ""
-		}
+	begun, err := restorePages(ctx, c, st.copy(), t.progress("restoring pages"))
+	switch {
+	case err == nil || t.r.Kept == "":
 		return err
+	case begun: // what failed may have come after what counts
+		return fmt.Errorf("%w; what was there before is also in %s", err, t.r.Kept)
 	}
-	return nil
+	_ = os.Remove(t.r.Kept) // it is where it was
+	t.r.Kept = ""
+	return err
 }
 
 // restorePages copies a file that does not change over the database of c, in
-// one transaction.
-func restorePages(ctx context.Context, c *conn, from string, report func(done, total int64)) (err error) {
+// one transaction. It tells whether its commit was begun, so that an error leaves
+// open whether it was done.
+func restorePages(ctx context.Context, c *conn, from string, report func(done, total int64)) (begun bool, err error) {
 	b, err := c.raw.(interface {
 		NewRestore(string) (*driver.Backup, error)
 	}).NewRestore(dsn(from, access{mode: "ro", immutable: true}))
 	if err != nil {
-		return mapError(ctx, err)
+		return false, mapError(ctx, err)
 	}
 	defer func() {
 		if e := b.Finish(); err == nil {
 			err = mapError(ctx, e)
 		}
 	}()
-	return copySteps(ctx, b, report, func() error { return nil })
+	err = copySteps(ctx, b, report, func() error { return nil })
+	return b.PageCount() > 0 && b.Remaining() == 0, err
 }

@@ -4,6 +4,7 @@ package crashtest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,14 +13,25 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/cli"
 	"github.com/sessiondb-go/sessiondb/sqlite"
 )
+
+// One thread makes all system calls of a command, since those are counted by
+// thread.
+func init() {
+	roles["command"] = func(_ context.Context, args []string) int {
+		runtime.LockOSThread()
+		return cli.Main(args)
+	}
+}
 
 // command is a command line that works on a whole store, with what it begins
 // with and what must hold whenever it ends.
@@ -90,7 +102,7 @@ func words(dir, line string) []string {
 
 // process is the command as a process of its own.
 func (c command) process(t *testing.T, dir string, tracer ...string) *exec.Cmd {
-	return as(t, "sessiondb", tracer, words(dir, c.line)...)
+	return as(t, "command", tracer, words(dir, c.line)...)
 }
 
 // check looks at what is left of a command that ended somehow, lets it run
@@ -184,6 +196,9 @@ func pruned(t *testing.T, dir string, done bool) []string {
 	}
 	if err := reopen(t.Context(), path); err != nil {
 		return []string{fmt.Sprintf("open: %v", err)}
+	}
+	if err := mend(t.Context(), path); err != nil {
+		return []string{fmt.Sprintf("mend: %v", err)}
 	}
 	var acks []string
 	if done {

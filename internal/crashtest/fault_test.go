@@ -12,10 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/sessiondb-go/sessiondb/internal/fixture"
@@ -56,22 +54,7 @@ func (x trial) String() string { return fmt.Sprintf("%s/%s/%s/%s", x.action, x.c
 func TestSystemCallsFail(t *testing.T) {
 	strace(t)
 	r := random(t)
-	trials := make(chan trial)
-	go func() {
-		defer close(trials)
-		for _, x := range choose(r, countAll(t)) {
-			trials <- x
-		}
-	}()
-	var wg sync.WaitGroup
-	for range runtime.NumCPU() {
-		wg.Go(func() {
-			for x := range trials {
-				t.Run(x.String(), func(t *testing.T) { try(t, x) })
-			}
-		})
-	}
-	wg.Wait()
+	each(t, choose(r, countAll(t)), try)
 }
 
 // countAll counts the calls of each action that nothing disturbs.
