@@ -306,3 +306,14 @@ sys.stdin.read()
 		})
 	}
 }
+
+// Where the system does not tell who has a store open, the lock does.
+func TestRestoreMeetsALock(t *testing.T) {
+	s := fresh(t)
+	c := raw(t, s.real)
+	run(t, c, "BEGIN")
+	scalar[int64](t, c, "SELECT COUNT(*) FROM sessions")
+	if _, err := (&target{real: s.real}).lockWhole(t.Context()); !isBusy(err) {
+		t.Error(err)
+	}
+}
