@@ -66,10 +66,10 @@ func matchesMessage(p text.Pattern, structuredOnly bool, content, toolName, tool
 		return 0
 	}
 	readable := text.Readable(content, toolName, toolCalls)
-	if found(p, readable) {
+	if p.In(readable) {
 		return 1
 	}
-	if raw := content + " " + toolName + " " + toolCalls; !structuredOnly && raw != readable && found(p, raw) {
+	if raw := content + " " + toolName + " " + toolCalls; !structuredOnly && raw != readable && p.In(raw) {
 		return 1
 	}
 	return 0
@@ -89,12 +89,4 @@ func verbatim(s string) bool {
 
 func mayHold(s, stored string) bool {
 	return strings.Contains(stored, s) || strings.Contains(stored, `\u`)
-}
-
-func found(p text.Pattern, s string) bool {
-	var words []text.Token
-	if !p.Fragment {
-		words = text.Words(s)
-	}
-	return len(p.Find(s, words)) > 0
 }

@@ -117,3 +117,12 @@ func merge(a, b []Span) []Span {
 	}
 	return out
 }
+
+// In reports whether the pattern stands in a text.
+func (p Pattern) In(s string) bool {
+	var words []Token
+	if !p.Fragment {
+		words = Words(s)
+	}
+	return len(p.Find(s, words)) > 0
+}
