@@ -20,8 +20,10 @@ const module = "github.com/sessiondb-go/sessiondb"
 // import. docs/architecture.md says why. "." is the root.
 var rooms = map[string][]string{
 	".":                   {"internal/engine", "internal/searchql", "internal/text"},
-	"sqlite":              {".", "internal/engine", "internal/searchql", "internal/sqlitefile", "internal/text"},
+	"sqlite":              {".", "internal/engine", "internal/scan", "internal/searchql", "internal/sqlitefile", "internal/text"},
+	"postgres":            {".", "internal/engine", "internal/scan", "internal/searchql", "internal/text"},
 	"internal/sqlitefile": {},
+	"internal/scan":       {},
 	"internal/engine":     {"internal/searchql"},
 	"internal/searchql":   {},
 	"internal/text":       {},
@@ -41,6 +43,7 @@ var rooms = map[string][]string{
 // guests are the third-party modules and the packages that may import them.
 var guests = map[string][]string{
 	"modernc.org/sqlite":                     {"sqlite", "internal/crashtest"},
+	"github.com/jackc/pgx/v5":                {"postgres"},
 	"golang.org/x/sys":                       {"sqlite", "internal/term"},
 	"github.com/spf13/cobra":                 {"internal/cli"},
 	"github.com/spf13/pflag":                 {"internal/cli"},

@@ -1,0 +1,106 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+)
+
+// Backup implements [engine.Maintenance]. It is a dump of the schema in the custom
+// format, by pg_dump, which must be there: pg_restore puts it back. It is of one
+// snapshot, and that is what is counted.
+func (s *store) Backup(ctx context.Context, dst string) (out engine.Backup, err error) {
+	if dst == "" || strings.ContainsRune(dst, 0) {
+		return out, fmt.Errorf("%w: no file name", sessiondb.ErrInvalid)
+	}
+	if _, err := os.Lstat(dst); err == nil {
+		return out, fmt.Errorf("%s: %w", dst, fs.ErrExist)
+	}
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	program, err := findProgram("pg_dump")
+	if err != nil {
+		return out, err
+	}
+	part, err := os.CreateTemp(filepath.Dir(dst), "."+filepath.Base(dst)+".*.part")
+	if err != nil {
+		return out, err
+	}
+	defer func() { _ = os.Remove(part.Name()) }()
+	defer func() { _ = part.Close() }()
+	err = s.Read(ctx, func(q engine.Queryer) error {
+		var snapshot string
+		if err := q.QueryRow(ctx, `SELECT pg_export_snapshot()`).Scan(&snapshot); err != nil {
+			return err
+		}
+		err := q.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM sessions), (SELECT COUNT(*) FROM messages)`).Scan(&out.Sessions, &out.Messages)
+		if err != nil {
+			return err
+		}
+		return s.dump(ctx, program, snapshot, part)
+	})
+	if err != nil {
+		return out, err
+	}
+	if err := part.Sync(); err != nil {
+		return out, err
+	}
+	info, err := part.Stat()
+	if err != nil {
+		return out, err
+	}
+	out.Bytes, out.SchemaVersion = info.Size(), s.version
+	return out, os.Link(part.Name(), dst) // unlike a rename, it never overwrites
+}
+
+// dump writes the schema, as a snapshot sees it, to a file.
+func (s *store) dump(ctx context.Context, program, snapshot string, to *os.File) error {
+	c := s.pool.Config().ConnConfig
+	cmd := exec.CommandContext(ctx, program, "--format=custom", "--schema="+quotePattern(s.schema), "--snapshot="+snapshot, "--no-password",
+		"--host="+c.Host, fmt.Sprintf("--port=%d", c.Port), "--username="+c.User, "--dbname="+c.Database) // #nosec G204 -- pg_dump, with what Open was given
+	cmd.Env = append(append(os.Environ(), "PGPASSWORD="+c.Password), tlsEnvironment(s.dsn)...)
+	var told bytes.Buffer
+	cmd.Stdout, cmd.Stderr = to, &told
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("pg_dump: %w: %s", err, strings.TrimSpace(told.String()))
+	}
+	return nil
+}
+
+// quotePattern is a name that pg_dump takes as it is, not as a pattern.
+func quotePattern(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// findProgram finds a program of PostgreSQL: in the path, or where Debian keeps
+// those of each release, the newest first.
+func findProgram(name string) (string, error) {
+	if p, err := exec.LookPath(name); err == nil {
+		return p, nil
+	}
+	if all, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name); len(all) > 0 {
+		return all[len(all)-1], nil
+	}
+	return "", fmt.Errorf("%w: %s is not installed here: it is in the package postgresql-client", exec.ErrNotFound, name)
+}
+
+var tlsParameter = regexp.MustCompile(`\b(sslmode|sslrootcert|sslcert|sslkey)\s*=\s*'?([^\s'&]+)`)
+
+// tlsEnvironment hands on what a connection string says about TLS.
+func tlsEnvironment(dsn string) (env []string) {
+	for _, m := range tlsParameter.FindAllStringSubmatch(dsn, -1) {
+		env = append(env, "PG"+strings.ToUpper(m[1])+"="+m[2])
+	}
+	return env
+}

@@ -1,0 +1,94 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+// sqlState is the code of an error of the server, empty when it has none.
+func sqlState(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// The codes that are treated by themselves.
+const (
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	lockNotAvailable     = "55P03"
+	uniqueViolation      = "23505"
+	foreignKeyViolation  = "23503"
+	readOnlyTransaction  = "25006"
+	insufficientRights   = "42501"
+	diskFull             = "53100"
+	tooManyConnections   = "53300"
+	dataCorrupted        = "XX001"
+	indexCorrupted       = "XX002"
+	ioError              = "58030"
+)
+
+// isBusy says that another writer was in the way: what was begun is undone, and
+// can be tried again. A key that another one took in between is seen by the next
+// try.
+func isBusy(err error) bool {
+	switch sqlState(err) {
+	case serializationFailure, deadlockDetected, lockNotAvailable, uniqueViolation:
+		return true
+	}
+	return false
+}
+
+// mapError gives an error of the server or of the connection the name that
+// callers know. Its own stays within reach of errors.As.
+func mapError(err error) error {
+	if err == nil {
+		return nil
+	}
+	switch code := sqlState(err); code {
+	case "":
+	case diskFull:
+		return named(sessiondb.ErrFull, err)
+	case dataCorrupted, indexCorrupted:
+		return named(sessiondb.ErrCorrupt, err)
+	case foreignKeyViolation:
+		return named(sessiondb.ErrReferenced, err)
+	case readOnlyTransaction, insufficientRights:
+		return named(sessiondb.ErrReadOnly, err)
+	case ioError:
+		return named(sessiondb.ErrIO, err)
+	case tooManyConnections:
+		return named(sessiondb.ErrBusy, err)
+	default:
+		if strings.HasPrefix(code, "08") || strings.HasPrefix(code, "57P") {
+			return named(sessiondb.ErrIO, err)
+		}
+		return err
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	if errors.As(err, &connect) || errors.As(err, &network) && !isContext(err) {
+		return named(sessiondb.ErrIO, err)
+	}
+	return err
+}
+
+func isContext(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+func named(name, err error) error {
+	if errors.Is(err, name) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", name, err)
+}

@@ -1,0 +1,136 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+)
+
+// tables are those of a store, for maintenance.
+var tables = []string{"sessions", "messages", "state_meta", "sessiondb_terms", "sessiondb_unindexed", "sessiondb_odd", "sessiondb_orphans", "sessiondb_model_usage"}
+
+// Compact implements [engine.Maintenance]. The server cleans up by itself all the
+// time; this does it now, and lets the planner know what there is. It blocks
+// nobody and passes over pages without news, so that it always pays. The layout of
+// a file's indexes means nothing here.
+func (s *store) Compact(ctx context.Context, o engine.CompactOptions) (out engine.Compacted, err error) {
+	if s.refusal != nil {
+		return out, s.refusal
+	}
+	c, err := s.acquire(ctx)
+	if err != nil {
+		return out, mapError(err)
+	}
+	defer c.Release()
+	for i, table := range tables {
+		if o.Progress != nil {
+			o.Progress("vacuum "+table, int64(i), int64(len(tables)))
+		}
+		if _, err := c.Exec(ctx, `VACUUM (ANALYZE) `+table); err != nil {
+			return out, mapError(err)
+		}
+	}
+	out.Vacuumed = true
+	return out, nil
+}
+
+// Check implements [engine.Maintenance]. It looks whether every message can be
+// found. What the server keeps, it looks after by itself: pg_amcheck reads it
+// through.
+func (s *store) Check(ctx context.Context, o engine.CheckOptions) (out []engine.Finding, err error) {
+	if o.Progress != nil {
+		o.Progress("search index", 0, 1)
+	}
+	var waiting, without int64
+	err = s.Read(ctx, func(q engine.Queryer) error {
+		return q.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM sessiondb_unindexed), (SELECT COUNT(*) FROM messages m
+ WHERE NOT EXISTS (SELECT 1 FROM sessiondb_terms t WHERE t.message_id = m.id)
+ AND NOT EXISTS (SELECT 1 FROM sessiondb_unindexed u WHERE u.id = m.id))`).Scan(&waiting, &without)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if without > 0 {
+		out = append(out, engine.Finding{Code: "index_rows", What: fmt.Sprintf("%d messages are missing in the search index", without)})
+	}
+	return out, nil
+}
+
+// Repair implements [engine.Maintenance].
+func (s *store) Repair(ctx context.Context, o engine.RepairOptions) error {
+	var made int64
+	err := s.Write(ctx, func(e engine.Execer) (err error) {
+		made, err = e.Exec(ctx, `INSERT INTO sessiondb_unindexed SELECT m.id FROM messages m
+ WHERE NOT EXISTS (SELECT 1 FROM sessiondb_terms t WHERE t.message_id = m.id) ON CONFLICT DO NOTHING`)
+		if err != nil {
+			return err
+		}
+		return e.(*tx).index(ctx)
+	})
+	if err == nil && made > 0 && o.Done != nil {
+		o.Done(engine.Repaired{Code: "index_rows", What: fmt.Sprintf("%d messages were added to the search index", made)})
+	}
+	return err
+}
+
+// Space implements [engine.Maintenance]. A table counts with what the server
+// stores beside it, and without its indexes; the log is the server's.
+func (s *store) Space(ctx context.Context) (out engine.Space, err error) {
+	err = s.Read(ctx, func(q engine.Queryer) error {
+		out = engine.Space{}
+		err := q.QueryRow(ctx, `SELECT COALESCE(SUM(octet_length(content)), 0), COALESCE(SUM(COALESCE(octet_length(tool_name), 0) + COALESCE(octet_length(tool_calls), 0)), 0),
+ COALESCE(SUM(COALESCE(octet_length(reasoning), 0) + COALESCE(octet_length(reasoning_content), 0) + COALESCE(octet_length(reasoning_details), 0)
+ + COALESCE(octet_length(codex_reasoning_items), 0) + COALESCE(octet_length(codex_message_items), 0)), 0)
+ FROM messages`).Scan(&out.Text.Content, &out.Text.Tools, &out.Text.Reasoning)
+		if err != nil {
+			return err
+		}
+		rows, err := q.Query(ctx, `SELECT c.relname, c.relkind::text, pg_table_size(c.oid) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = ? AND c.relkind IN ('r', 'i') AND pg_table_size(c.oid) > 0 ORDER BY 3 DESC, 1`, s.schema)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var p engine.SpacePart
+			var kind string
+			if err := rows.Scan(&p.Name, &kind, &p.Bytes); err != nil {
+				return err
+			}
+			p.Kind = partKind(p.Name, kind)
+			out.Parts = append(out.Parts, p)
+			out.File += p.Bytes
+		}
+		return rows.Err()
+	})
+	return out, err
+}
+
+// partKind tells what a table or an index is.
+func partKind(name, kind string) string {
+	switch {
+	case name == "sessiondb_terms" || name == "sessiondb_terms_words" || name == "sessiondb_terms_grams":
+		return engine.PartPostings
+	case kind == "i":
+		return engine.PartIndex
+	case name == "sessions" || name == "messages" || name == "state_meta" || name == "schema_version":
+		return engine.PartTable
+	case len(name) > 10 && name[:10] == "sessiondb_":
+		return engine.PartOwn
+	}
+	return engine.PartOther
+}
+
+// Verify implements [engine.Maintenance]. It reads every row.
+func (s *store) Verify(ctx context.Context) (out engine.Backup, err error) {
+	err = s.Read(ctx, func(q engine.Queryer) error {
+		return q.QueryRow(ctx, verifySQL).Scan(&out.Sessions, &out.Messages, &out.Bytes)
+	})
+	out.SchemaVersion = s.version
+	return out, err
+}
+
+// verifySQL makes the server read every text, which it checks as it unpacks it.
+const verifySQL = `SELECT (SELECT COUNT(*) FROM sessions), (SELECT COUNT(*) FROM messages),
+ (SELECT COALESCE(SUM(octet_length(s::text)), 0) FROM sessions s) + (SELECT COALESCE(SUM(octet_length(m::text)), 0) FROM messages m)`

@@ -1,0 +1,128 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+)
+
+// Match implements [engine.Engine].
+func (s *store) Match(ctx context.Context, q engine.Queryer, m engine.Match) (out engine.Matches, err error) {
+	t, ok := q.(*tx)
+	if !ok {
+		return out, errors.New("match: the snapshot is of another engine")
+	}
+	if m.Query.Root == nil {
+		return out, nil
+	}
+	c := &compiler{ctx: ctx, tx: t}
+	set, err := c.compile(m.Query.Root)
+	if err != nil {
+		return out, mapError(err)
+	}
+	r := &matching{ctx: ctx, tx: t, m: m, set: set, rank: c.rank}
+	if m.Count {
+		out.Counts, err = r.count()
+		return out, err
+	}
+	err = r.stream(func(h engine.Hit) bool {
+		if m.Each != nil {
+			return m.Each(h)
+		}
+		out.Hits = append(out.Hits, h)
+		return true
+	})
+	return out, err
+}
+
+// matching is one search being run.
+type matching struct {
+	ctx  context.Context
+	tx   *tx
+	m    engine.Match
+	set  fragment // the ids of all hits
+	rank []string // tsqueries that hits are ranked by
+}
+
+// from joins the hits with their messages and sessions, as the filters ask.
+func (r *matching) from() fragment {
+	f := fragment{` FROM (` + r.set.sql + `) h JOIN messages m ON m.id = h.message_id JOIN sessions s ON s.id = m.session_id WHERE TRUE`, r.set.args}
+	if r.m.Sessions != nil {
+		list := make([]string, len(r.m.Sessions))
+		for i, id := range r.m.Sessions {
+			list[i] = encodeText(id)
+		}
+		f = f.and(` AND m.session_id = ANY(?)`, list)
+	}
+	if r.m.Where != "" {
+		f = f.and(` AND (`+r.m.Where+`)`, r.m.Args...)
+	}
+	return f
+}
+
+func (r *matching) count() (map[string]int64, error) {
+	f := r.from()
+	counts := map[string]int64{}
+	rows, err := r.tx.Query(r.ctx, `SELECT m.session_id, COUNT(*)`+f.sql+` GROUP BY m.session_id`, f.args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id string
+		var n int64
+		if err := rows.Scan(&id, &n); err != nil {
+			return nil, err
+		}
+		counts[id] = n
+	}
+	return counts, rows.Err()
+}
+
+// stream delivers the hits of the page, in order.
+func (r *matching) stream(each func(engine.Hit) bool) error {
+	f := r.ranked()
+	order := `rank, m.id DESC`
+	switch r.m.Order {
+	case engine.Newest:
+		order = `m.timestamp DESC, rank, m.id`
+	case engine.Oldest:
+		order = `m.timestamp, rank, m.id`
+	}
+	f = f.and(` ORDER BY ` + order)
+	if r.m.Limit > 0 {
+		f = f.and(` LIMIT ?`, r.m.Limit)
+	}
+	if r.m.Offset > 0 {
+		f = f.and(` OFFSET ?`, r.m.Offset)
+	}
+	rows, err := r.tx.Query(r.ctx, f.sql, f.args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var h engine.Hit
+		if err := rows.Scan(&h.MessageID, &h.SessionID, &h.Rank); err != nil {
+			return err
+		}
+		if !each(h) {
+			return nil
+		}
+	}
+	return rows.Err()
+}
+
+// ranked selects the hits with their ranks: that of the best part of a message, by
+// the words of the query. Fragments have none.
+func (r *matching) ranked() fragment {
+	from := r.from()
+	if len(r.rank) == 0 {
+		return fragment{`SELECT m.id, m.session_id, 0::float8 AS rank` + from.sql, from.args}
+	}
+	words := strings.Join(r.rank, " | ")
+	return fragment{`SELECT m.id, m.session_id, COALESCE((SELECT -MAX(ts_rank(t.words, ?::text::tsquery, 1))::float8 FROM sessiondb_terms t
+ WHERE t.message_id = m.id), 0) AS rank` + from.sql, append([]any{words}, from.args...)}
+}

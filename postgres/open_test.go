@@ -1,0 +1,21 @@
+package postgres
+
+import (
+	"testing"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/enginetest"
+)
+
+func TestEngine(t *testing.T) {
+	needServer(t)
+	enginetest.Run(t, func(t *testing.T, o enginetest.Options) *sessiondb.DB {
+		t.Helper()
+		dsn, _ := newSchema(t)
+		db, err := Open(t.Context(), dsn, Options{Now: o.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	})
+}

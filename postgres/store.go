@@ -1,0 +1,141 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+)
+
+const (
+	// defaultSchema is where a store is unless search_path says otherwise.
+	defaultSchema = "sessiondb"
+
+	// leastConns is how many connections a store may have at least.
+	leastConns = 8
+)
+
+// store is one open schema. It implements [engine.Engine].
+type store struct {
+	pool    *pgxpool.Pool
+	schema  string
+	dsn     string // with the password, for pg_dump
+	place   string // without it
+	version int
+	refusal error // what Write returns, nil when it may write
+	odd     oddities
+	closed  atomic.Bool
+	turn    chan struct{} // holds one while somebody writes
+	pause   func(context.Context, time.Duration) error
+}
+
+// openStore opens a store as Open promises.
+func openStore(ctx context.Context, dsn string, o Options) (_ *store, err error) {
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("open: %w: %w", sessiondb.ErrInvalid, err)
+	}
+	s := &store{schema: schemaOf(config), dsn: dsn, turn: make(chan struct{}, 1), pause: pause}
+	s.place = placeOf(config, s.schema)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("open %s: %w", s.place, mapError(err))
+		}
+	}()
+	s.configure(config, o)
+	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, err
+	}
+	if err := s.prepare(ctx, o.ReadOnly); err != nil {
+		s.pool.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// schemaOf is the first schema of the search path.
+func schemaOf(config *pgxpool.Config) string {
+	first, _, _ := strings.Cut(config.ConnConfig.RuntimeParams["search_path"], ",")
+	if first = strings.Trim(strings.TrimSpace(first), `"`); first != "" {
+		return first
+	}
+	return defaultSchema
+}
+
+// placeOf is a URL that opens the same store again, without the password.
+func placeOf(config *pgxpool.Config, schema string) string {
+	c := config.ConnConfig
+	u := url.URL{Scheme: "postgres", User: url.User(c.User), Path: "/" + c.Database}
+	q := url.Values{}
+	if strings.HasPrefix(c.Host, "/") {
+		q.Set("host", c.Host)
+		q.Set("port", fmt.Sprint(c.Port))
+	} else {
+		u.Host = fmt.Sprintf("%s:%d", c.Host, c.Port)
+	}
+	if schema != defaultSchema {
+		q.Set("search_path", schema)
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+func (s *store) configure(config *pgxpool.Config, o Options) {
+	p := config.ConnConfig.RuntimeParams
+	p["search_path"] = pgx.Identifier{s.schema}.Sanitize()
+	if p["lock_timeout"] == "" {
+		p["lock_timeout"] = fmt.Sprint(lockTimeout.Milliseconds())
+	}
+	p["jit"] = "off" // compiling costs more than any query here
+	if p["random_page_cost"] == "" {
+		p["random_page_cost"] = "1.1" // the server's own guess is that of a spinning disk
+	}
+	if p["application_name"] == "" {
+		p["application_name"] = "sessiondb"
+	}
+	if o.ReadOnly {
+		p["default_transaction_read_only"] = "on"
+	}
+	config.MaxConns = max(config.MaxConns, leastConns)
+}
+
+// Info implements [engine.Engine].
+func (s *store) Info() engine.Info {
+	return engine.Info{
+		ReadOnly:      s.refusal != nil,
+		Current:       s.version == SchemaVersion,
+		Place:         s.place,
+		SchemaVersion: s.version,
+		ActivityIndex: true,
+		CreationOrder: "created",
+	}
+}
+
+// Close ends the use of the store: calls under way end first, later ones are
+// refused.
+func (s *store) Close() error {
+	if s.closed.CompareAndSwap(false, true) {
+		s.pool.Close()
+	}
+	return nil
+}
+
+// acquire takes a connection.
+func (s *store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	if s.closed.Load() {
+		return nil, sessiondb.ErrClosed
+	}
+	c, err := s.pool.Acquire(ctx)
+	if err != nil && s.closed.Load() {
+		return nil, sessiondb.ErrClosed
+	}
+	return c, err
+}

@@ -1,0 +1,125 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+)
+
+// lockKey is the number of an advisory lock of this store.
+func (s *store) lockKey(what string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte("sessiondb:" + s.schema + ":" + what))
+	return strconv.FormatInt(int64(h.Sum64()), 10) // #nosec G115 -- any 64 bits will do
+}
+
+// Write implements [engine.Engine]. Writers of a store take turns by an advisory
+// lock, as those of a file do: what the rules read in a write stays true until
+// its end, and the ids of messages rise in the order of commits.
+func (s *store) Write(ctx context.Context, fn func(engine.Execer) error) error {
+	if s.refusal != nil {
+		return s.refusal
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return mapError(s.retry(ctx, func() error { return s.writeOnce(ctx, fn) }))
+}
+
+// writeOnce is one try. Writers of this process take turns before they take a
+// connection: readers need some too.
+func (s *store) writeOnce(ctx context.Context, fn func(engine.Execer) error) (err error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	c, err := s.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Release() // one that is still in a transaction, or broken, is thrown away
+	if _, err := c.Exec(ctx, `BEGIN ISOLATION LEVEL READ COMMITTED; `+saidNothing+`; SELECT pg_advisory_xact_lock(`+s.lockKey("write")+`)`, pgx.QueryExecModeSimpleProtocol); err != nil {
+		s.rollback(c.Conn())
+		return err
+	}
+	t := &tx{store: s, conn: c.Conn(), writes: true}
+	done := false
+	defer func() {
+		if !done {
+			t.end()
+			s.rollback(c.Conn())
+		}
+	}()
+	if err := fn(t); err != nil {
+		return err
+	}
+	t.end()
+	if t.said {
+		if err := t.index(ctx); err != nil {
+			return err
+		}
+	}
+	done = true
+	return t.commit(ctx)
+}
+
+func (s *store) rollback(c *pgx.Conn) {
+	if !c.IsClosed() {
+		_, _ = c.Exec(context.Background(), `ROLLBACK`)
+	}
+}
+
+// errUndone says that a statement failed whose error went unnoticed.
+var errUndone = errors.New("the server undid the transaction: a statement in it failed")
+
+// commit makes the transaction durable. Once it was asked for, the caller waits
+// for the answer: without one, nobody could tell what was written.
+func (t *tx) commit(ctx context.Context) error {
+	tag, err := t.conn.Exec(context.WithoutCancel(ctx), `COMMIT`)
+	switch {
+	case err != nil && sqlState(err) == "":
+		return fmt.Errorf("%w: the connection was lost in the commit: what was written may turn out to be there: %w", sessiondb.ErrIO, err)
+	case err != nil:
+		return err
+	case tag.String() == "ROLLBACK":
+		return errUndone
+	}
+	for v, id := range t.made {
+		t.store.odd.add(id, fmt.Sprint(v))
+	}
+	return nil
+}
+
+// noteSaid looks whether a statement may change what messages say.
+func (t *tx) noteSaid(query string) {
+	t.said = t.said || t.writes && (strings.Contains(query, "INTO messages") || strings.Contains(query, "UPDATE messages"))
+}
+
+// Read implements [engine.Engine].
+func (s *store) Read(ctx context.Context, fn func(engine.Queryer) error) error {
+	c, err := s.acquire(ctx)
+	if err != nil {
+		return mapError(err)
+	}
+	defer c.Release()
+	// Searches for rare and for common words need different plans.
+	if _, err := c.Exec(ctx, `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL plan_cache_mode = force_custom_plan`, pgx.QueryExecModeSimpleProtocol); err != nil {
+		return mapError(err)
+	}
+	t := &tx{store: s, conn: c.Conn()}
+	defer func() {
+		t.end()
+		s.rollback(c.Conn())
+	}()
+	return mapError(fn(t))
+}
