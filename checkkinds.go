@@ -34,6 +34,7 @@ var findingKinds = []FindingKind{
 	{"schema_unreadable", SeverityError, "the list of tables can't be read", recoverIt, ""},
 	{"page_damage", SeverityError, "pages of a table are damaged", recoverIt, ""},
 	{"unchecked", SeverityError, "a check could not be done", recoverIt, ""},
+	{"check_waits", SeverityInfo, "a check needs an index that is damaged", fixIt, ""},
 	{"no_tables", SeverityWarning, "there is a database without any table", "", "restore a backup, if it should have any; as it is, it counts as a new store"},
 	{"page_waste", SeverityWarning, "pages are counted wrongly, or used by nothing", compactIt, ""},
 	{"btree_index", SeverityWarning, "an index does not fit its table", fixIt, ""},

@@ -2,6 +2,7 @@ package sessiondb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -30,20 +31,39 @@ func (db *DB) checkRows(ctx context.Context, o CheckOptions) (out []engine.Findi
 		if o.Progress != nil {
 			o.Progress(c.what, int64(i), int64(len(rowChecks)))
 		}
+		var found []engine.Finding
 		err := db.read(ctx, func(q engine.Queryer) error {
-			found, err := c.run(db, ctx, q)
-			out = append(out, found...)
-			return err
+			return pastIndexes(ctx, q, func() (err error) {
+				found, err = c.run(db, ctx, q)
+				return err
+			})
 		})
 		if err != nil {
 			f, err := unchecked(ctx, c.what, err)
 			if err != nil {
 				return out, err
 			}
-			out = append(out, f)
+			found = []engine.Finding{f}
 		}
+		out = append(out, found...)
 	}
 	return out, nil
+}
+
+// pastIndexes runs look, and again without the indexes that are damaged. Where
+// rows can't be read either, what a look at the others finds may be wrong: then
+// it fails.
+func pastIndexes(ctx context.Context, q engine.Queryer, look func() error) error {
+	err := look()
+	s, ok := q.(engine.Salvager)
+	for ok && errors.Is(err, ErrCorrupt) {
+		loss, more, e := s.Salvage(ctx)
+		if e != nil || !more || len(loss.Tables) > 0 {
+			return err
+		}
+		err = look()
+	}
+	return err
 }
 
 // named is how many ids or titles a finding names.

@@ -10,13 +10,13 @@ import (
 )
 
 // checkable lists the full-text indexes that can be held against the messages:
-// those in the form of this schema.
+// those in the form of this schema that are not damaged.
 func (k *checker) checkable() (out []string) {
 	if k.shape == nil || k.shape.version != SchemaVersion || k.shape.missingColumns("messages") != nil || !k.shape.has("messages") {
 		return nil
 	}
 	for _, index := range indexes {
-		if k.shape.has(index + "_docsize") {
+		if k.shape.has(index+"_docsize") && !k.indexDamaged(index) {
 			out = append(out, index)
 		}
 	}
@@ -39,7 +39,7 @@ func (k *checker) indexRows(ctx context.Context, c *conn) error {
 	if k.shape == nil || !k.shape.has("state_meta") {
 		return nil
 	}
-	err := c.queryRow(ctx, []any{new(string)}, "SELECT key FROM state_meta WHERE key = ?", staleKey)
+	err := c.queryRow(ctx, []any{new(string)}, "SELECT key FROM state_meta NOT INDEXED WHERE key = ?", staleKey)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (k *checker) indexRows(ctx context.Context, c *conn) error {
 // is no message.
 func missedRows(ctx context.Context, c *conn, index string) (missing, extra int64, err error) {
 	err = c.queryRow(ctx, []any{&missing, &extra}, `SELECT
- (SELECT COUNT(*) FROM messages m WHERE NOT EXISTS (SELECT 1 FROM `+index+`_docsize d WHERE d.id = m.id)),
+ (SELECT COUNT(*) FROM messages m NOT INDEXED WHERE NOT EXISTS (SELECT 1 FROM `+index+`_docsize d WHERE d.id = m.id)),
  (SELECT COUNT(*) FROM `+index+`_docsize d WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = d.id))`)
 	return missing, extra, err
 }
@@ -71,7 +71,7 @@ func (k *checker) indexTexts(ctx context.Context, c *conn) error {
 		var n int64
 		var first *int64
 		if k.shape.has(index + "_content") {
-			err := c.queryRow(ctx, []any{&n, &first}, `SELECT COUNT(*), MIN(m.id) FROM messages m JOIN `+index+`_content i ON i.id = m.id WHERE`+otherText)
+			err := c.queryRow(ctx, []any{&n, &first}, `SELECT COUNT(*), MIN(m.id) FROM messages m NOT INDEXED JOIN `+index+`_content i ON i.id = m.id WHERE`+otherText)
 			if err != nil {
 				return err
 			}
@@ -178,7 +178,7 @@ func (k *checker) types(ctx context.Context, c *conn) error {
 		for i := range counts {
 			targets[i] = &counts[i]
 		}
-		if err := c.queryRow(ctx, targets, "SELECT "+strings.Join(sums, ", ")+" FROM main."+table); err != nil {
+		if err := c.queryRow(ctx, targets, "SELECT "+strings.Join(sums, ", ")+" FROM main."+table+" NOT INDEXED"); err != nil {
 			return err
 		}
 		for i, n := range counts {
@@ -200,7 +200,7 @@ func (k *checker) encoding(ctx context.Context, c *conn) error {
 			if !strings.HasPrefix(col.decl, "TEXT") || !k.shape.hasColumn(table, col.name) {
 				continue
 			}
-			n, err := notUTF8(ctx, c, "SELECT "+col.name+" FROM main."+table+" WHERE typeof("+col.name+") = 'text'")
+			n, err := notUTF8(ctx, c, "SELECT "+col.name+" FROM main."+table+" NOT INDEXED WHERE typeof("+col.name+") = 'text'")
 			if err != nil {
 				return err
 			}

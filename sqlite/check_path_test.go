@@ -22,11 +22,11 @@ const older = "index_older_sqlite"
 // diagnoses are the codes of what Check finds in each damaged store.
 var diagnoses = map[string]string{
 	"v11-bad-json.db":               older,
-	"v11-badpage-fts.db":            "index_damage index_damage",
-	"v11-badpage-messages.db":       "page_damage unchecked unchecked unchecked unchecked btree_index index_damage",
+	"v11-badpage-fts.db":            "index_damage " + older,
+	"v11-badpage-messages.db":       "page_damage unchecked unchecked unchecked unchecked " + older,
 	"v11-cycle.db":                  "parent_cycle parent_cycle counters " + older,
 	"v11-dangling-wal.db":           "wal_left " + older,
-	"v11-dup-titles.db":             "object_missing duplicate_title " + older,
+	"v11-dup-titles.db":             "duplicate_title " + older,
 	"v11-extra-schema.db":           older,
 	"v11-header-only.db":            "truncated schema_unreadable",
 	"v11-hot-journal.db":            "journal_left " + older,

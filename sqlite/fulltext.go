@@ -51,11 +51,18 @@ func (m *migration) drop(ctx context.Context, index string) error {
 		return err
 	}
 	if m.leavePages {
-		return m.abandon(ctx, index)
+		names := []string{index}
+		for _, part := range parts {
+			names = append(names, index+part)
+		}
+		return m.c.forget(ctx, "table", names...)
 	}
 	if err := m.c.script(ctx, "DROP TABLE IF EXISTS "+index); err != nil {
-		if err := m.forget(ctx, index, err); err != nil {
+		if primaryCode(err) != lib.SQLITE_ERROR && primaryCode(err) != lib.SQLITE_CORRUPT {
 			return err
+		}
+		if err := m.c.forget(ctx, "table", index); err != nil {
+			return err // its parts are dropped next
 		}
 	}
 	for _, part := range parts {
@@ -64,34 +71,6 @@ func (m *migration) drop(ctx context.Context, index string) error {
 		}
 	}
 	return nil
-}
-
-// abandon takes a full-text table and its parts out of the schema, and leaves
-// their pages to a vacuum. Once a page of theirs is damaged SQLite can't drop
-// them, and fails in everything else of a transaction that tried.
-func (m *migration) abandon(ctx context.Context, index string) error {
-	if err := m.c.script(ctx, "PRAGMA writable_schema = ON"); err != nil {
-		return err
-	}
-	var err error
-	for _, part := range append([]string{""}, parts...) {
-		_, e := m.c.exec(ctx, "DELETE FROM main.sqlite_schema WHERE type = 'table' AND name = ?", index+part)
-		err = firstError(err, e)
-	}
-	return firstError(err, m.c.script(ctx, "PRAGMA writable_schema = RESET"))
-}
-
-// forget takes a full-text table out of the schema when it is too damaged to
-// be dropped; its parts are dropped next.
-func (m *migration) forget(ctx context.Context, index string, cause error) error {
-	if primaryCode(cause) != lib.SQLITE_ERROR && primaryCode(cause) != lib.SQLITE_CORRUPT {
-		return cause
-	}
-	if err := m.c.script(ctx, "PRAGMA writable_schema = ON"); err != nil {
-		return err
-	}
-	_, err := m.c.exec(ctx, "DELETE FROM main.sqlite_schema WHERE type = 'table' AND name = ?", index)
-	return firstError(err, m.c.script(ctx, "PRAGMA writable_schema = RESET"))
 }
 
 func (m *migration) dropTriggers(ctx context.Context, index string) error {

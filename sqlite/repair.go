@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
-
-	lib "modernc.org/sqlite/lib"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -40,23 +37,19 @@ func (s *store) Repair(ctx context.Context, o engine.RepairOptions) error {
 // than an index.
 func (s *store) diagnose(ctx context.Context, full bool) (*checker, error) {
 	k := &checker{store: s, full: full}
-	for _, look := range []func(*checker, context.Context, *conn) error{
-		(*checker).schema, (*checker).pages, (*checker).indexRows, (*checker).indexTexts,
-	} {
-		err := s.Read(ctx, func(q engine.Queryer) error { return look(k, ctx, q.(*readTx).c) })
-		if i := slices.IndexFunc(k.found, func(f engine.Finding) bool { return f.Code == "page_damage" }); i >= 0 {
-			return nil, fmt.Errorf("%w: %s", sessiondb.ErrCorrupt, k.found[i].What)
-		}
-		// An index that is damaged can't be held against the messages either.
-		if err != nil && !(errors.Is(err, sessiondb.ErrCorrupt) && k.damagedIndex()) {
+	looks := []func(*checker, context.Context) error{
+		inSnapshot((*checker).schema), inSnapshot((*checker).pages), (*checker).weigh,
+		inSnapshot((*checker).indexRows), inSnapshot((*checker).indexTexts),
+	}
+	for _, look := range looks {
+		if err := look(k, ctx); err != nil && !(errors.Is(err, sessiondb.ErrCorrupt) && k.awaits()) {
 			return nil, err
+		}
+		if f := lost(k.faults); f != nil {
+			return nil, fmt.Errorf("%w: %s", sessiondb.ErrCorrupt, k.looked.finding(f).What)
 		}
 	}
 	return k, nil
-}
-
-func (k *checker) damagedIndex() bool {
-	return slices.ContainsFunc(k.damaged, func(d *fault) bool { return d.code == "index_damage" })
 }
 
 // mender mends what a checker found, a transaction a step.
@@ -73,7 +66,7 @@ func (m *mender) did(code, format string, args ...any) {
 }
 
 func (m *mender) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{m.indexes, m.fulltext, m.unmark, m.log} {
+	for _, step := range []func(context.Context) error{m.indexes, m.fulltext, m.foreignFulltext, m.unmark, m.log} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -89,47 +82,11 @@ func (m *mender) tx(ctx context.Context, fn func() error) error {
 	return m.retry(ctx, func() error { return m.inTx(ctx, fn) })
 }
 
-// indexes makes indexes anew that are on other columns or do not fit their
-// table. One that its table has no room for, two rows of one key, stays.
-func (m *mender) indexes(ctx context.Context) error {
-	for _, o := range differentIndexes(m.found.shape) {
-		err := m.tx(ctx, func() error {
-			if _, err := m.w.exec(ctx, "DROP INDEX "+o.name); err != nil {
-				return err
-			}
-			return m.w.script(ctx, o.sql)
-		})
-		if primaryCode(err) == lib.SQLITE_CONSTRAINT {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		m.did("object_differs", "made index %s anew", o.name)
-	}
-	for _, d := range m.found.damaged {
-		if d.code != "btree_index" {
-			continue
-		}
-		err := m.tx(ctx, func() error {
-			return m.w.script(ctx, `REINDEX "`+strings.ReplaceAll(d.name, `"`, `""`)+`"`)
-		})
-		if primaryCode(err) == lib.SQLITE_CONSTRAINT {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		m.did("btree_index", "made index %s anew", d.name)
-	}
-	return nil
-}
-
 // fulltext brings the full-text indexes up to date, or makes one anew that is
 // damaged.
 func (m *mender) fulltext(ctx context.Context) error {
 	for _, index := range indexes {
-		damaged := slices.ContainsFunc(m.found.damaged, func(d *fault) bool { return d.code == "index_damage" && d.name == index })
+		damaged := m.found.indexDamaged(index)
 		if !damaged && !m.found.behind(index) {
 			continue
 		}
@@ -153,8 +110,9 @@ func (m *mender) fulltext(ctx context.Context) error {
 func (k *checker) behind(index string) bool { return slices.Contains(k.stale, index) }
 
 func (m *mender) rebuildOne(ctx context.Context, index string) error {
-	n, err := m.makeAnew(ctx, index, false)
-	if errors.Is(err, sessiondb.ErrCorrupt) {
+	torn := slices.ContainsFunc(m.found.faults, func(f *fault) bool { return f.torn && f.name == index })
+	n, err := m.makeAnew(ctx, index, torn)
+	if !torn && errors.Is(err, sessiondb.ErrCorrupt) {
 		n, err = m.makeAnew(ctx, index, true)
 	}
 	if err == nil {

@@ -17,11 +17,11 @@ import (
 // "refused" where nothing may be written to it, so that it stays as it is.
 var cures = map[string]string{
 	"v11-bad-json.db":               older,
-	"v11-badpage-fts.db":            "page_waste",
+	"v11-badpage-fts.db":            "page_waste " + older,
 	"v11-badpage-messages.db":       "refused",
 	"v11-cycle.db":                  older,
 	"v11-dangling-wal.db":           older,
-	"v11-dup-titles.db":             "object_missing duplicate_title " + older,
+	"v11-dup-titles.db":             "duplicate_title " + older,
 	"v11-extra-schema.db":           older,
 	"v11-header-only.db":            "refused",
 	"v11-hot-journal.db":            older,
