@@ -27,7 +27,7 @@ is made if there is none.`,
 			}
 			o.Logger = a.logger()
 			return open(ctx, func(db *sessiondb.DB) error {
-				err := rpc.Serve(ctx, db, a.In, a.Out, o)
+				err := rpc.Serve(ctx, db, a.In, a.jsonOut(), o)
 				if ctx.Err() != nil {
 					return nil // a signal is how a server is told to stop
 				}
