@@ -1,6 +1,7 @@
 // Package crashtest proves that nothing acknowledged is lost: it kills real
 // processes in the middle of their work, lets their system calls fail, and
-// looks at the file with plain SQLite afterwards. It holds tests only.
+// looks at the file with plain SQLite afterwards. And it proves that what a
+// store holds is printed, and not obeyed. It holds tests only.
 package crashtest
 
 import (
