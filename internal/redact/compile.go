@@ -5,6 +5,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -40,8 +41,9 @@ type compiled struct {
 	// A rule all of whose matches begin with a keyword is tried where one stands,
 	// and there only.
 	anchored  bool
-	wordStart bool // where no word character precedes
-	most      int  // bytes that a match has, 0 if there is no bound
+	wordStart bool                  // where no word character precedes
+	most      int                   // bytes that a match has, 0 if there is no bound
+	anywhere  func() *regexp.Regexp // the rule as it is tried on a whole text
 	allow     []compiledAllow
 }
 
@@ -53,7 +55,8 @@ type compiledAllow struct {
 
 func (r *rule) compile() *compiled {
 	c := &compiled{rule: r}
-	source := strings.Replace(strings.Replace(r.regex, `(?i)`+lead, `(?i)`, 1), lead+`(?i:`+lead, `(?i:`, 1)
+	plain := strings.Replace(strings.Replace(r.regex, `(?i)`+lead, `(?i)`, 1), lead+`(?i:`+lead, `(?i:`, 1)
+	source := plain
 	tree, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
 		panic("redact: rule " + r.id + ": " + err.Error()) // a test compiles all rules
@@ -63,6 +66,7 @@ func (r *rule) compile() *compiled {
 	c.anchored = !slices.ContainsFunc(begins, func(s string) bool {
 		return !slices.ContainsFunc(r.keywords, func(k string) bool { return strings.HasPrefix(s, k) })
 	})
+	c.anywhere = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(plain) })
 	if c.anchored {
 		c.wordStart = strings.HasPrefix(strings.TrimPrefix(source, `(?i)`), `\b`)
 		source = `^(?:` + source + `)`

@@ -68,14 +68,22 @@ type matcher struct {
 	used []int
 	text string
 	all  []span
+	spent int // how much text was handed to rules without a bound
 }
+
+// A rule without a bound can go on to the end of a text at each of its keywords.
+// Where that adds up to patience times the text, it looks at all of it once.
+const patience = 4
+
+// maxLine bounds what is looked at of the line around a match, to both sides.
+const maxLine = 500
 
 func newMatcher(set *ruleSet) *matcher { return &matcher{set: set, next: make([]int, len(set.rules))} }
 
 // find returns where secrets stand, in no order. They may overlap. What it
 // returns is overwritten by the next call.
 func (m *matcher) find(text string) []span {
-	m.text, m.all = text, m.all[:0]
+	m.text, m.all, m.spent = text, m.all[:0], 0
 	m.set.words.each(text, func(word int32, end int) bool {
 		for _, n := range m.set.rulesOf[word] {
 			m.keyword(n, end-m.set.lengths[word])
@@ -96,10 +104,13 @@ func (m *matcher) keyword(n, at int) {
 	}
 	c := m.set.rule(n)
 	end := len(m.text)
-	if c.anchored {
+	switch {
+	case !c.anchored:
+		m.tryAll(c, c.regex)
+	case c.most == 0 && m.spent > patience*len(m.text):
+		m.tryAll(c, c.anywhere())
+	default:
 		end = m.tryAt(c, at)
-	} else {
-		m.tryAll(c)
 	}
 	if end > 0 {
 		m.next[n] = end
@@ -116,6 +127,8 @@ func (m *matcher) tryAt(c *compiled, at int) int {
 	to := len(m.text)
 	if c.most > 0 {
 		to = min(to, at+c.most+utf8.UTFMax)
+	} else {
+		m.spent += to - at
 	}
 	loc := c.regex.FindStringSubmatchIndex(m.text[at:to])
 	if loc == nil {
@@ -132,8 +145,8 @@ func (m *matcher) tryAt(c *compiled, at int) int {
 	return loc[1]
 }
 
-func (m *matcher) tryAll(c *compiled) {
-	for _, loc := range c.regex.FindAllStringSubmatchIndex(m.text, -1) {
+func (m *matcher) tryAll(c *compiled, regex *regexp.Regexp) {
+	for _, loc := range regex.FindAllStringSubmatchIndex(m.text, -1) {
 		m.accept(c, loc)
 	}
 }
@@ -187,14 +200,10 @@ func (m *matcher) allowed(a *compiledAllow, loc []int, secret string) bool {
 	case "match":
 		target = m.text[m.leadOf(loc[0]):loc[1]]
 	case "line":
-		from := strings.LastIndexByte(m.text[:loc[0]], '\n') + 1
-		to := loc[1]
-		if n := strings.IndexByte(m.text[to:], '\n'); n >= 0 {
-			to += n
-		} else {
-			to = len(m.text)
-		}
-		target = m.text[from:to]
+		before, after := m.text[max(0, loc[0]-maxLine):loc[0]], m.text[loc[1]:min(len(m.text), loc[1]+maxLine)]
+		before = before[strings.LastIndexByte(before, '\n')+1:]
+		after, _, _ = strings.Cut(after, "\n")
+		target = m.text[loc[0]-len(before) : loc[1]+len(after)]
 	}
 	return matchesAny(a.regexes, target) || a.words != nil && a.words.in(secret)
 }

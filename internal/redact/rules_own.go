@@ -80,7 +80,7 @@ var ownRules = []rule{
 	},
 	{ // all entries, of which the rule of gitleaks finds the first
 		id: "kubernetes-secret-yaml", keywords: []string{"kind: secret", `kind: "secret"`, "kind: 'secret'"},
-		regex: `(?i)\bkind: ["']?secret\b(?s:.){0,1000}?\n(?:data|stringData):[ \t]*\n((?:[ \t]+[^\n]*(?:\n|$))+)`,
+		regex: `(?i)\bkind: ["']?secret\b(?s:.){0,300}?\n(?:data|stringData):[ \t]*\n((?:[ \t]+[^\n]*(?:\n|$))+)`,
 	},
 	{
 		id: "kubernetes-secret-yaml", keywords: []string{"kind: secret", `kind: "secret"`, "kind: 'secret'"},

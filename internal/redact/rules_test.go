@@ -60,10 +60,7 @@ var lookedAt = []string{
 func plain(set *ruleSet, c *compiled, text string) []span {
 	m := newMatcher(set)
 	m.text = text
-	whole := *c
-	whole.regex = regexp.MustCompile(c.rule.regex)
-	whole.anchored = false
-	m.tryAll(&whole)
+	m.tryAll(c, regexp.MustCompile(c.rule.regex))
 	return m.all
 }
 
