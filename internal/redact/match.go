@@ -63,11 +63,11 @@ type span struct {
 
 // matcher looks for secrets in one text after another.
 type matcher struct {
-	set  *ruleSet
-	next []int // by rule: where its last match in this text ended, if it is in used
-	used []int
-	text string
-	all  []span
+	set   *ruleSet
+	next  []int // by rule: where its last match in this text ended, if it is in used
+	used  []int
+	text  string
+	all   []span
 	spent int // how much text was handed to rules without a bound
 }
 
