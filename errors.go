@@ -123,11 +123,15 @@ func (e *ExistsError) Is(target error) bool { return target == ErrExists }
 type BusyError struct {
 	Attempts int
 	Waited   time.Duration
+	Holders  []Process // of the lock, at the end; empty where the system does not tell
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("database is busy: another program held the write lock through %d attempts in %.1f s",
-		e.Attempts, e.Waited.Seconds())
+	who := "another program"
+	if len(e.Holders) > 0 {
+		who = processes(e.Holders)
+	}
+	return fmt.Sprintf("database is busy: %s held the write lock through %d attempts in %.1f s", who, e.Attempts, e.Waited.Seconds())
 }
 
 // Is reports whether target is [ErrBusy].
@@ -149,8 +153,26 @@ func (e *RoomError) Is(target error) bool { return target == ErrFull }
 
 // Process is a running program.
 type Process struct {
-	PID  int
+	PID  int    // 0 or less where it runs on another machine, or in another container
 	Name string // empty where it is not known
+}
+
+func (p Process) String() string {
+	switch {
+	case p.PID <= 0:
+		return "a process elsewhere"
+	case p.Name == "":
+		return fmt.Sprintf("process %d", p.PID)
+	}
+	return fmt.Sprintf("%s (process %d)", p.Name, p.PID)
+}
+
+func processes(all []Process) string {
+	names := make([]string, len(all))
+	for i, p := range all {
+		names[i] = p.String()
+	}
+	return strings.Join(names, ", ")
 }
 
 // InUseError tells who has a store open that nobody may have open. It is
@@ -164,11 +186,7 @@ func (e *InUseError) Error() string {
 	if len(e.Users) == 0 {
 		return e.Path + " is in use by another program"
 	}
-	names := make([]string, len(e.Users))
-	for i, u := range e.Users {
-		names[i] = strings.TrimSpace(fmt.Sprintf("%s (process %d)", u.Name, u.PID))
-	}
-	return e.Path + " is in use by " + strings.Join(names, ", ")
+	return e.Path + " is in use by " + processes(e.Users)
 }
 
 // Is reports whether target is [ErrBusy].

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,6 +20,9 @@ func (s *store) lookAround() (out []engine.Finding) {
 	out = append(out, lookAtModes(s.real)...)
 	if info, err := os.Stat(s.real + "-wal"); err == nil && info.Size() >= largeWAL {
 		out = append(out, engine.Finding{Code: "wal_large", What: fmt.Sprintf("the write-ahead log takes %d MiB", info.Size()>>20)})
+	}
+	for _, dir := range leftStages(filepath.Dir(s.real)) {
+		out = append(out, engine.Finding{Code: "partial_left", What: dir + " is what a backup, a restore or a recovery left that was killed"})
 	}
 	if kind := networkFS(s.real); kind != "" {
 		out = append(out, engine.Finding{Code: "network_fs", What: "the file is on a file system of type " + kind})
@@ -79,12 +83,18 @@ type holder struct {
 	writes bool   // it holds the write lock
 }
 
-func (h holder) String() string {
-	switch {
-	case h.pid <= 0:
-		return "a process elsewhere"
-	case h.name == "":
-		return fmt.Sprintf("process %d", h.pid)
+func (h holder) process() sessiondb.Process { return sessiondb.Process{PID: h.pid, Name: h.name} }
+
+func (h holder) String() string { return h.process().String() }
+
+// othersWriting are the other processes that hold the write lock now, where the
+// system tells.
+func othersWriting(real string) (out []sessiondb.Process) {
+	all, _ := holders(real)
+	for _, h := range all {
+		if h.writes && h.pid != os.Getpid() {
+			out = append(out, h.process())
+		}
 	}
-	return fmt.Sprintf("%s (process %d)", h.name, h.pid)
+	return out
 }

@@ -107,9 +107,9 @@ func (p *pathCheck) lookAtFile() (size int64, ok bool) {
 	case err != nil:
 		p.add("unreadable", "%v", err)
 	case info.IsDir():
-		p.add("not_database", "%s is a folder", p.path)
+		p.add("not_file", "%s is a folder", p.path)
 	case !info.Mode().IsRegular():
-		p.add("not_database", "%s is not a regular file", p.path)
+		p.add("not_file", "%s is not a regular file", p.path)
 	case mayUse(p.real, 4) != nil:
 		p.outside()
 		p.noticed = append(p.noticed, engine.Finding{Code: "unreadable", Fix: "chmod u+r " + sessiondb.ShellQuote(p.real),
@@ -248,6 +248,12 @@ func (p *pathCheck) copied(ctx context.Context) (err error) {
 	defer func() { _ = os.RemoveAll(dir) }()
 	to := filepath.Join(dir, "state.db")
 	err = unlessOpenHere(p.real, func() error { return copyFiles(ctx, p.real, to) })
+	if e := (*fs.PathError)(nil); errors.As(err, &e) && strings.HasPrefix(e.Path, p.real) && errors.Is(err, fs.ErrPermission) {
+		p.outside()
+		p.noticed = append(p.noticed, engine.Finding{Code: "unreadable", Fix: "chmod u+r " + sessiondb.ShellQuote(e.Path),
+			What: "this user may not read " + e.Path})
+		return nil
+	}
 	if err != nil {
 		p.outside()
 		p.add("no_copy", "what stands beside the file was not looked at, since no private copy could be made: %v", err)

@@ -100,3 +100,24 @@ func tighten(path, real string) {
 		}
 	}
 }
+
+// unmake leaves nothing of a store that could not be made: not its empty file,
+// unless another program opened it meanwhile, nor the one of the queue.
+func (s *store) unmake(isNew bool) {
+	if users, known := holders(s.real); isNew && known && len(users) == 0 && s.isEmpty() {
+		for _, suffix := range []string{"-wal", "-shm", "-journal", ""} {
+			_ = os.Remove(s.real + suffix)
+		}
+	}
+	if s.queue != nil && !exists(s.path) {
+		s.queue.discard()
+	}
+}
+
+// isEmpty says that there is a file without any table, which has a page of its
+// own, and nothing beside it.
+func (s *store) isEmpty() bool {
+	const page = 4096 // as SQLite makes them, unless asked
+	info, err := os.Lstat(s.path)
+	return err == nil && info.Mode().IsRegular() && info.Size() <= page && !s.unsettled()
+}

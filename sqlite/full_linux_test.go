@@ -95,6 +95,28 @@ func TestReadOnFullDisk(t *testing.T) {
 	}
 }
 
+// Where a new store has no room, nothing of it is left.
+func TestNewStoreOnFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skip("can't mount a small file system:", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
+	path, filler := filepath.Join(dir, "state.db"), filepath.Join(dir, "filler")
+	for _, room := range []int{0, 4096, 8192, 32768} {
+		if err := os.WriteFile(filler, make([]byte, 65536-room), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, sessiondb.ErrFull) {
+			t.Errorf("with %d bytes: %v", room, err)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 1 {
+			t.Errorf("with %d bytes: %v is left, %v", room, left, err)
+		}
+		_ = os.Remove(path)
+	}
+}
+
 // What can't be opened is said with its cause.
 func TestMountThatIsReadOnly(t *testing.T) {
 	dir := t.TempDir()

@@ -30,6 +30,8 @@ func openSource(path string) (_ *wreck, err error) {
 	}
 	info, err := os.Stat(s.path)
 	switch {
+	case path == "":
+		return nil, fmt.Errorf("%w: no file name", sessiondb.ErrInvalid)
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
@@ -116,6 +118,9 @@ func (s *wreck) changed() bool {
 // complete and durable. On an error nothing is left of it. A file that is there
 // is never replaced.
 func newFile(path string, build func(string) error) error {
+	if path == "" {
+		return fmt.Errorf("%w: no name for the new file", sessiondb.ErrInvalid)
+	}
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return err

@@ -51,7 +51,8 @@ type RestoreReport struct {
 // that whenever it ends, and be it killed, path holds what was there before or
 // what was restored. Only where SQLite can't open what is there, the file is
 // replaced, after it was set aside with its log. A file of another program is
-// ErrNotStore and stays.
+// ErrNotStore and stays. An error about what is at path, or may not be written
+// there, is a [*TargetError].
 func Restore(ctx context.Context, path, from string, o RestoreOptions) (r RestoreReport, err error) {
 	defer func() {
 		if err != nil {
@@ -65,7 +66,7 @@ func Restore(ctx context.Context, path, from string, o RestoreOptions) (r Restor
 	defer func() { _ = src.Close() }()
 	t, err := restoreTarget(path, src, o)
 	if err != nil {
-		return r, err
+		return r, &TargetError{err}
 	}
 	if err := t.unused(); err != nil {
 		return r, err
@@ -85,9 +86,18 @@ func Restore(ctx context.Context, path, from string, o RestoreOptions) (r Restor
 		return r, fmt.Errorf("%s: %w", from, err)
 	}
 	t.report(b)
-	err = t.put(ctx, st)
-	return t.r, err
+	if err := t.put(ctx, st); err != nil {
+		return t.r, &TargetError{err}
+	}
+	return t.r, nil
 }
+
+// TargetError is an error about what Restore was to replace, not about what it
+// read.
+type TargetError struct{ Err error }
+
+func (e *TargetError) Error() string { return e.Err.Error() }
+func (e *TargetError) Unwrap() error { return e.Err }
 
 // target is a store that is being restored.
 type target struct {
@@ -119,10 +129,13 @@ func restoreTarget(path string, src *store, o RestoreOptions) (*target, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: it is no regular file", sessiondb.ErrNotStore)
+		return nil, fmt.Errorf("%w: it is not a regular file", sessiondb.ErrNotStore)
 	}
 	if of, err := os.Stat(src.real); err == nil && os.SameFile(of, info) {
 		return nil, fmt.Errorf("%w: a store can't be restored from itself", sessiondb.ErrInvalid)
+	}
+	if err := mayUse(path, 4|2); err != nil {
+		return nil, named(sessiondb.ErrReadOnly, err)
 	}
 	t.real, err = filepath.EvalSymlinks(path)
 	return t, err
@@ -141,7 +154,7 @@ func (t *target) unused() error {
 	}
 	e := &sessiondb.InUseError{Path: t.real}
 	for _, h := range found {
-		e.Users = append(e.Users, sessiondb.Process{PID: h.pid, Name: h.name})
+		e.Users = append(e.Users, h.process())
 	}
 	return e
 }
@@ -174,26 +187,21 @@ func (t *target) put(ctx context.Context, st *stage) error {
 // lockWhole opens the store and takes the lock that nobody else may share, not
 // even an idle connection, until the connection is closed. A log is moved to
 // the database and goes: it must not meet what will be there.
-func (t *target) lockWhole(ctx context.Context) (_ *conn, err error) {
+func (t *target) lockWhole(ctx context.Context) (*conn, error) {
+	there := &store{path: t.real, real: t.real}
 	c, err := openConn(ctx, t.real, access{mode: "rw", pragmas: []string{"locking_mode(EXCLUSIVE)"}})
 	if err != nil {
-		return nil, err
+		return nil, there.explain(err)
 	}
-	defer func() {
+	for range 2 { // before, and after the log went
+		var mode string
+		err := firstError(c.script(ctx, "BEGIN EXCLUSIVE; COMMIT"), c.queryRow(ctx, []any{&mode}, "PRAGMA journal_mode = DELETE"))
+		if err == nil && mode != "delete" {
+			err = fmt.Errorf("the journal mode stays %s", mode)
+		}
 		if err != nil {
 			_ = c.close()
-		}
-	}()
-	for range 2 { // before, and after the log went
-		if err := c.script(ctx, "BEGIN EXCLUSIVE; COMMIT"); err != nil {
-			return nil, err
-		}
-		var mode string
-		if err := c.queryRow(ctx, []any{&mode}, "PRAGMA journal_mode = DELETE"); err != nil {
-			return nil, err
-		}
-		if mode != "delete" {
-			return nil, fmt.Errorf("the journal mode stays %s", mode)
+			return nil, there.explain(err)
 		}
 	}
 	return c, nil

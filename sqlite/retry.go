@@ -41,7 +41,7 @@ func (s *store) retryIf(ctx context.Context, passes func(error) bool, op func() 
 			return err
 		}
 		if waited := time.Since(start); n >= maxAttempts && waited >= s.patience() {
-			return &sessiondb.BusyError{Attempts: n, Waited: waited}
+			return &sessiondb.BusyError{Attempts: n, Waited: waited, Holders: othersWriting(s.real)}
 		}
 		pause := minPause + rand.N(maxPause-minPause+1) // #nosec G404 -- keeps processes out of step, no secret
 		if err := s.pause(ctx, pause); err != nil {

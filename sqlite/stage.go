@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -41,7 +42,7 @@ func newStage(parent string) (_ *stage, err error) {
 	sweepStages(parent)
 	dir, err := os.MkdirTemp(parent, stagePrefix) // mode 0700
 	if err != nil {
-		return nil, err
+		return nil, noRoomIn(parent, err)
 	}
 	st := &stage{dir: dir}
 	defer func() {
@@ -55,6 +56,15 @@ func newStage(parent string) (_ *stage, err error) {
 	_ = lockRange(st.lock, 0, false)
 	st.file, err = os.OpenFile(st.copy(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	return st, err
+}
+
+// noRoomIn says that nothing can be made in a folder, by its name and not by
+// that of what was to be made.
+func noRoomIn(folder string, err error) error {
+	if e := (*os.PathError)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
+	return systemError(fmt.Errorf("no file can be made in %s: %w", folder, err))
 }
 
 // copy is the path of the file that is made.
@@ -99,18 +109,40 @@ func emptyStage(dir string) {
 	_ = os.Remove(dir)
 }
 
+// SweepPartial removes what backups, restores and recoveries that were killed
+// left beside the store at path, and returns what it removed. So does each of
+// them before it begins. What is younger than a minute, or in use, stays.
+func SweepPartial(path string) (removed []string) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return sweepStages(filepath.Dir(path))
+}
+
 // sweepStages removes what killed runs left in a folder.
-func sweepStages(parent string) {
+func sweepStages(parent string) (removed []string) {
+	for _, dir := range leftStages(parent) {
+		emptyStage(dir)
+		if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
+			removed = append(removed, dir)
+		}
+	}
+	return removed
+}
+
+// leftStages lists the stages in a folder that nobody works in any more.
+func leftStages(parent string) (out []string) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
-		return
+		return nil
 	}
 	for _, e := range entries {
 		dir := filepath.Join(parent, e.Name())
-		if ok, _ := filepath.Match(stagePrefix+"*", e.Name()); ok && e.IsDir() && abandoned(dir) {
-			emptyStage(dir)
+		if strings.HasPrefix(e.Name(), stagePrefix) && e.IsDir() && abandoned(dir) {
+			out = append(out, dir)
 		}
 	}
+	return out
 }
 
 // abandoned says that nobody works in a stage any more.

@@ -137,9 +137,11 @@ func (s *store) openNewer(ctx context.Context, version int) error {
 
 // openWritable opens, creates or migrates. sh is nil for a new file.
 func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
+	isNew := !exists(s.path)
 	defer func() {
 		if err != nil {
 			s.dropWriter()
+			s.unmake(isNew)
 		}
 	}()
 	a := access{mode: "rw", vfs: s.vfs, busy: s.busy}
@@ -153,11 +155,6 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 		a.mode = "rwc"
 	}
 	s.queue = openQueue(s.real + queueSuffix)
-	defer func() {
-		if err != nil && !exists(s.path) { // nothing could be made: nothing is left
-			s.queue.discard()
-		}
-	}()
 	if sh == nil {
 		done, err := s.private(&a)
 		if err != nil {

@@ -62,6 +62,9 @@ func (s *store) explain(err error) error {
 			need = 4
 		}
 		if e := mayUse(s.real+suffix, need); e != nil && !os.IsNotExist(e) {
+			if s.real+suffix == s.path { // which every error names
+				return because("", e)
+			}
 			return because(s.real+suffix, e)
 		}
 	}
@@ -69,8 +72,11 @@ func (s *store) explain(err error) error {
 }
 
 func because(path string, err error) error {
-	if errors.Is(err, syscall.EROFS) {
-		return fmt.Errorf("%w: %s: %w", sessiondb.ErrReadOnly, path, err)
+	if path != "" {
+		err = fmt.Errorf("%s: %w", path, err)
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	if errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("%w: %w", sessiondb.ErrReadOnly, err)
+	}
+	return err
 }

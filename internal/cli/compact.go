@@ -33,7 +33,7 @@ find the same, and programs that know schema version 11 go on working. With
 			return a.compact(cmd.Context(), sessiondb.IndexLayout(layout))
 		},
 	}
-	cmd.Flags().StringVar(&layout, "layout", "", "how the indexes keep the text: `inline` (a copy each) or external")
+	cmd.Flags().StringVar(&layout, "layout", "", "how the indexes keep the text: `LAYOUT` is inline (a copy each) or external")
 	_ = cmd.RegisterFlagCompletionFunc("layout", cobra.FixedCompletions([]string{"inline", "external"}, cobra.ShellCompDirectiveNoFileComp))
 	return a.reading(cmd)
 }

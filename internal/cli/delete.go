@@ -120,7 +120,11 @@ func (a *app) deleted(did string, r sessiondb.DeleteReport) error {
 		a.note("%s stays: rows of another program in this store refer to it", term.Line(id))
 	}
 	if r.SkippedOpen > 0 {
-		a.note("%s sessions are old enough but never ended, and stay", term.Grouped(r.SkippedOpen))
+		are, stay := "are", "stay"
+		if r.SkippedOpen == 1 {
+			are, stay = "is", "stays"
+		}
+		a.note("%s %s old enough but never ended, and %s", count(r.SkippedOpen, "session"), are, stay)
 	}
 	if a.json {
 		return printJSON(a, r)

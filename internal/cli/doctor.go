@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -88,8 +89,8 @@ func (a *app) printFindings(found []sessiondb.Finding) error {
 	}
 	for _, f := range found {
 		line := fmt.Sprintf("%-8s %s", f.Severity, f.What)
-		if f.Fix != "" {
-			line += "; " + f.Fix
+		if next := nextStep(f); next != "" {
+			line += "; " + next
 		}
 		if _, err := fmt.Fprintln(a.Out, term.Line(line)); err != nil {
 			return err
@@ -100,6 +101,23 @@ func (a *app) printFindings(found []sessiondb.Finding) error {
 		return err
 	}
 	return nil
+}
+
+// recoverable says that a store lost something, which recover saves.
+func recoverable(f sessiondb.Finding) bool { return strings.HasPrefix(f.Fix, "sessiondb recover ") }
+
+// nextStep is the command that mends what was found, or, where something is
+// wrong that none mends, what to do.
+func nextStep(f sessiondb.Finding) string {
+	if f.Fix != "" || !f.Severity.Bad() {
+		return f.Fix
+	}
+	for _, k := range sessiondb.FindingKinds() {
+		if k.Code == f.Code {
+			return strings.ReplaceAll(k.Advice, "`", "'")
+		}
+	}
+	return ""
 }
 
 // verdict is the error that gives the exit code of what was found.
@@ -115,6 +133,10 @@ func verdict(found []sessiondb.Finding) error {
 		} else if n[s] > 1 {
 			parts = append(parts, fmt.Sprintf("%d %ss", n[s], s))
 		}
+	}
+	unusable := func(f sessiondb.Finding) bool { return f.Severity == sessiondb.SeverityError && !recoverable(f) }
+	if i := slices.IndexFunc(found, unusable); i >= 0 && !slices.ContainsFunc(found, recoverable) {
+		return failf(errUnusable, "%s; %s", found[i].What, nextStep(found[i]))
 	}
 	told := strings.Join(parts, " and ")
 	switch sessiondb.Worst(found) {

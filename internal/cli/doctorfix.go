@@ -17,6 +17,8 @@ import (
 func mendable(found []sessiondb.Finding) (out []sessiondb.Finding, err error) {
 	for _, f := range found {
 		switch {
+		case f.Severity == sessiondb.SeverityError && !recoverable(f):
+			return nil, failf(errUnusable, "it can't be mended: %s; nothing was changed; %s", f.What, nextStep(f))
 		case f.Severity == sessiondb.SeverityError:
 			return nil, failf(errBeyond, "it can't be mended in place: %s", f.What)
 		case f.Code == "schema_newer":
@@ -31,6 +33,9 @@ func mendable(found []sessiondb.Finding) (out []sessiondb.Finding, err error) {
 // fix mends what doctor found, after a backup, and shows what is left.
 func (a *app) fix(ctx context.Context, path string, o fixOptions, found []sessiondb.Finding) error {
 	mend, err := mendable(found)
+	if err == nil && !o.dryRun {
+		found = a.sweep(path, found)
+	}
 	if err != nil || len(mend) == 0 || o.dryRun {
 		for _, f := range mend {
 			a.note("would mend: %s", f.What)
@@ -61,6 +66,20 @@ func (a *app) fix(ctx context.Context, path string, o fixOptions, found []sessio
 	}
 	return firstOf(a.printFindings(left), err, verdict(left))
 }
+
+// sweep removes what runs that were killed left beside the store, and returns
+// the other findings. Nothing of the store is in it, so no backup comes first.
+func (a *app) sweep(path string, found []sessiondb.Finding) []sessiondb.Finding {
+	if !slices.ContainsFunc(found, isPartial) {
+		return found
+	}
+	for _, dir := range sqlite.SweepPartial(path) {
+		a.note("removed %s", dir)
+	}
+	return slices.DeleteFunc(found, isPartial)
+}
+
+func isPartial(f sessiondb.Finding) bool { return f.Code == "partial_left" }
 
 // backupFirst makes a verified copy. Where only a writer can make the store
 // whole, the files are copied as they are.

@@ -33,6 +33,8 @@ var (
 	errPartly      = errors.New("not all of it is done")
 	errIncomplete  = errors.New("something is missing")
 	errBadBackup   = errors.New("the backup can't be used")
+	errNoWreck     = errors.New("nothing can be recovered")
+	errUnusable    = errors.New("it is no store that can be used")
 	errUnsound     = errors.New("the store needs care")
 	errBeyond      = errors.New("it can't be mended in place")
 	errDamaged     = errors.New("the store is damaged")
@@ -52,6 +54,8 @@ var outcomes = []struct {
 	{errPartly, exitFailed, "what was done so far stays; run it again to go on"},
 	{errIncomplete, exitLost, "keep the damaged file until you know that you don't miss it"},
 	{errBadBackup, exitFailed, "nothing was changed; use another backup"},
+	{errNoWreck, exitFailed, "check the path; the file was not touched"},
+	{errUnusable, exitDamaged, ""}, // its text says what to do
 	{errUnsound, exitUnsound, "each line says what mends it"},
 	{errBeyond, exitDamaged, "nothing was changed; 'sessiondb recover' saves what can be read into a new store"},
 	{errDamaged, exitDamaged, "keep the file and its -wal as they are until each line is looked after"},
@@ -67,6 +71,7 @@ var outcomes = []struct {
 	{sessiondb.ErrBusy, exitFailed, "nothing was written; try again when the other program is done"},
 	{sessiondb.ErrFull, exitFailed, "nothing was written; free some space and try again"},
 	{sessiondb.ErrReplaced, exitFailed, "nothing was written; run the command again to use the file that is there now"},
+	{error(syscall.EROFS), exitFailed, "nothing was written; the place is mounted for reading only: choose another one"},
 	{sessiondb.ErrReadOnly, exitFailed, "nothing was written; check the permissions of the file and its folder"},
 	{sessiondb.ErrReferenced, exitFailed, "nothing was deleted; remove what the other program keeps about this session first"},
 	{sessiondb.ErrExists, exitFailed, "use another id"},
@@ -76,6 +81,10 @@ var outcomes = []struct {
 	{fs.ErrPermission, exitFailed, "check the permissions of the file and its folder"},
 	{fs.ErrNotExist, exitFailed, "check the path"},
 	{errNoRoom, exitFailed, "free some space and try again"},
+	{error(syscall.EISDIR), exitFailed, "give a file"},
+	{error(syscall.ENOTDIR), exitFailed, "check the path"},
+	{error(syscall.ENAMETOOLONG), exitFailed, "check the path"},
+	{error(syscall.ELOOP), exitFailed, "check the path: links lead in a circle"},
 }
 
 // usageError is a command line that makes no sense.
@@ -106,12 +115,22 @@ func (a *app) report(ctx context.Context, command string, err error) int {
 		err = errInterrupted
 	}
 	code, hint := outcome(command, err)
-	line := strings.Join(strings.Fields(term.Line(err.Error())), " ")
+	line := strings.Join(strings.Fields(term.Line(pathOnce(err))), " ")
 	if hint != "" {
 		line += "; " + hint
 	}
 	_, _ = fmt.Fprintf(a.Err, "sessiondb: %s\n", line)
 	return code
+}
+
+// pathOnce is the text of an error. Where a call failed on a path that the text
+// names before, it is not named again.
+func pathOnce(err error) string {
+	text := err.Error()
+	if e := (*fs.PathError)(nil); errors.As(err, &e) && strings.Index(text, e.Path) < strings.Index(text, e.Error()) {
+		return strings.Replace(text, e.Error(), e.Err.Error(), 1)
+	}
+	return text
 }
 
 func outcome(command string, err error) (code int, hint string) {

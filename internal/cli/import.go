@@ -26,7 +26,7 @@ The store is made if there is none. Sessions that exist are left as they are, a
 line that can't be used costs that line; both are told. An import that was
 interrupted can be run again.`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			if len(args) != 1 || args[0] == "" {
 				return usagef("which file? Give one, or - for the standard input")
 			}
 			return nil

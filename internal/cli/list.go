@@ -56,7 +56,9 @@ func (a *app) list(ctx context.Context, db *sessiondb.DB, f sessiondb.ListFilter
 	if a.json {
 		return printJSON(a, rows...)
 	}
-	if len(rows) == 0 {
+	if len(rows) == 0 && f.Offset > 0 {
+		a.note("no conversations from number %d on", f.Offset+1)
+	} else if len(rows) == 0 {
 		a.note("no conversations")
 	}
 	t := a.NewTable(

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/term"
 	"github.com/sessiondb-go/sessiondb/sqlite"
 )
@@ -57,6 +59,9 @@ Exit code 4 says that something is missing; the table says what.`,
 			if len(args) != 2 {
 				return usagef("recover takes two names: the damaged store and the new one, not %d", len(args))
 			}
+			if args[0] == "" || args[1] == "" {
+				return usagef("a name is empty: give the damaged store and the new one")
+			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,7 +69,7 @@ Exit code 4 says that something is missing; the table says what.`,
 			report, err := sqlite.Recover(cmd.Context(), args[0], args[1], sqlite.RecoverOptions{Logger: a.logger(), Progress: p.Report})
 			p.Done()
 			if err != nil {
-				return err
+				return nothingToRecover(err)
 			}
 			if err := a.printRecovered(args[0], args[1], report); err != nil {
 				return err
@@ -75,6 +80,14 @@ Exit code 4 says that something is missing; the table says what.`,
 			return nil
 		},
 	})
+}
+
+// nothingToRecover marks an error that is about what was to be read.
+func nothingToRecover(err error) error {
+	if errors.Is(err, sessiondb.ErrNotStore) {
+		return failf(errors.Join(errNoWreck, err), "%v", err)
+	}
+	return err
 }
 
 func (a *app) printRecovered(src, dst string, r sqlite.RecoverReport) error {

@@ -51,8 +51,10 @@ func (a *app) restore(ctx context.Context, from string, c consent) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(from); err != nil {
+	if info, err := os.Stat(from); err != nil {
 		return err
+	} else if at, err := os.Stat(path); err == nil && os.SameFile(info, at) {
+		return usagef("%s: a store can't be restored from itself", from)
 	}
 	r := restored{Path: path, From: from, DryRun: c.dryRun}
 	if c.dryRun || !c.yes {
@@ -84,6 +86,9 @@ func (a *app) restoreFrom(ctx context.Context, path, from string, dryRun bool) (
 
 // badBackup marks an error that is about what was read.
 func badBackup(err error) error {
+	if e := (*sqlite.TargetError)(nil); errors.As(err, &e) {
+		return err
+	}
 	if errors.Is(err, sessiondb.ErrCorrupt) || errors.Is(err, sessiondb.ErrNotStore) {
 		return failf(errors.Join(errBadBackup, err), "%v", err)
 	}

@@ -90,6 +90,9 @@ func (a *app) search(ctx context.Context, db *sessiondb.DB, r searchRequest) err
 	if err != nil {
 		return err
 	}
+	if past, err := a.pastEnd(ctx, db, r.SearchQuery, len(found.Hits)); past || err != nil {
+		return err
+	}
 	a.tellReading(found.SearchReading, len(found.Hits))
 	return printFound(a, found.Hits, a.hitTable, a.hit)
 }
@@ -132,6 +135,22 @@ func (a *app) searchCount(ctx context.Context, db *sessiondb.DB, q sessiondb.Sea
 	}
 	_, err = fmt.Fprintln(a.Out, total)
 	return err
+}
+
+// pastEnd says so where --offset leaves out all that a search finds.
+func (a *app) pastEnd(ctx context.Context, db *sessiondb.DB, q sessiondb.SearchQuery, found int) (bool, error) {
+	if found > 0 || q.Offset == 0 {
+		return false, nil
+	}
+	offset := q.Offset
+	q.CountTotal, q.Limit, q.Offset = true, 1, 0
+	all, err := db.Search(ctx, q)
+	if err != nil || all.Total == nil || *all.Total == 0 {
+		return false, err
+	}
+	what := count(*all.Total, "message")
+	a.note("--offset %d is past the end: %s found", offset, what)
+	return true, nil
 }
 
 // tellReading tells what was not searched for and, where nothing was found, how

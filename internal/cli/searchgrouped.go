@@ -16,6 +16,9 @@ func (a *app) searchGrouped(ctx context.Context, db *sessiondb.DB, q sessiondb.S
 	if err != nil {
 		return err
 	}
+	if past, err := a.pastEnd(ctx, db, q, len(found.Conversations)); past || err != nil {
+		return err
+	}
 	a.tellReading(found.SearchReading, len(found.Conversations))
 	return printFound(a, found.Conversations, a.conversationTable, a.conversation)
 }

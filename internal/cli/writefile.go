@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/sessiondb-go/sessiondb"
 )
@@ -25,7 +26,7 @@ func writeFile(path, store string, write func(io.Writer) error) (err error) {
 	info, err := os.Stat(target)
 	switch {
 	case err == nil && info.IsDir():
-		return fmt.Errorf("write %s: it is a folder", path)
+		return failf(error(syscall.EISDIR), "write %s: it is a folder", path)
 	case err == nil && !info.Mode().IsRegular():
 		return writeDirectly(target, write)
 	case isLink(path):

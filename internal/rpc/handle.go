@@ -37,7 +37,7 @@ func failure(id json.RawMessage, p api.Problem) *response {
 // handleLine starts what a line asks for. It returns once every call of it has
 // its place in the queue.
 func (s *server) handleLine(ctx context.Context, text []byte, err error) {
-	text = bytes.TrimSpace(text)
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, mark))
 	switch {
 	case errors.Is(err, errTooLong):
 		limit := s.options.MaxLine
@@ -59,6 +59,9 @@ func (s *server) handleLine(ctx context.Context, text []byte, err error) {
 		})
 	}
 }
+
+// mark is what some programs on Windows write before the first line.
+var mark = []byte("\ufeff")
 
 // maxBatch is how many requests one line may hold: all their answers are kept
 // until the last is there.
