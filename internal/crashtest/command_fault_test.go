@@ -31,7 +31,7 @@ var commandFaults = []commandFault{
 	{"EIO", nil, regexp.MustCompile(`input/output error|I/O error|malformed|damage|unable to open|locked|busy|missing|\(8\)`)},
 	{
 		"ENOSPC", []string{"open", "openat", "write", "pwrite64", "fsync", "fdatasync", "ftruncate", "fallocate", "copy_file_range", "mkdirat", "renameat", "renameat2", "linkat"},
-		regexp.MustCompile(`no space|is full|I/O error|unable to open|can't be opened|\(8\)`),
+		regexp.MustCompile(`no space|free space|is full|I/O error|unable to open|can't be opened|\(8\)`),
 	},
 	{
 		"EINTR", []string{"open", "openat", "read", "write", "pread64", "pwrite64", "ftruncate", "fcntl"},

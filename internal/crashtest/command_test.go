@@ -21,6 +21,7 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/cli"
+	"github.com/sessiondb-go/sessiondb/internal/fixture"
 	"github.com/sessiondb-go/sessiondb/sqlite"
 )
 
@@ -53,7 +54,14 @@ var commands = map[string]command{
 		left:    storeWhole,
 	},
 	"prune": {line: "prune --yes", left: pruned},
-	"fix":   {line: "doctor --fix --yes", prepare: spoil, left: mended},
+	"migrate": {
+		line: "prune --yes --older-than 3650d",
+		prepare: func(t *testing.T, dir string) {
+			copyTo(t, fixture.Copy(t, oldStore), filepath.Join(dir, "state.db"))
+		},
+		left: migrated,
+	},
+	"fix": {line: "doctor --fix --yes", prepare: spoil, left: mended},
 	"backup": {
 		line:    "backup $/backups/ --keep 1",
 		prepare: func(t *testing.T, dir string) { undisturbed(t, dir, "backup $/backups/") },
@@ -76,16 +84,22 @@ var commands = map[string]command{
 // begin makes a folder with a store for a command.
 func (c command) begin(t *testing.T) (dir string) {
 	t.Helper()
-	dir = filepath.Dir(filledStore(t))
-	if c.prepare != nil {
-		c.prepare(t, dir)
-	}
+	dir = t.TempDir()
+	c.beginIn(t, dir)
 	return dir
 }
 
-func filledStore(t *testing.T) string {
+func (c command) beginIn(t *testing.T, dir string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "state.db")
+	filledStore(t, dir)
+	if c.prepare != nil {
+		c.prepare(t, dir)
+	}
+}
+
+func filledStore(t *testing.T, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, "state.db")
 	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	if err == nil {
 		err = errors.Join(fill(t.Context(), db), db.Close())
@@ -189,6 +203,38 @@ func holdsAll(t *testing.T, path, also string) []string {
 	return j.close()
 }
 
+// oldStore is one that a command brings to the schema.
+const oldStore = "hermes-v3.db"
+
+// migrated: an old store or a new one, and every row of it.
+func migrated(t *testing.T, dir string, _ bool) []string {
+	kept := snapshot(t, filepath.Join(dir, "state.db"))
+	defer func() { _ = os.RemoveAll(kept) }()
+	path := filepath.Join(kept, "state.db")
+	if err := reopen(t.Context(), path); err != nil {
+		return []string{fmt.Sprintf("open: %v", err)}
+	}
+	j := plain(path)
+	j.reachable()
+	j.indexed()
+	if rowsOf(path) != rowsOf(fixture.Copy(t, oldStore)) {
+		j.say("other rows than before")
+	}
+	return j.close()
+}
+
+// copyTo copies a file that no connection has open.
+func copyTo(t *testing.T, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func pruned(t *testing.T, dir string, done bool) []string {
 	path := filepath.Join(dir, "state.db")
 	if found := pages(path); len(found) > 0 {
@@ -278,14 +324,8 @@ func backedUp(t *testing.T, dir string, done bool) []string {
 
 // copyHolds looks at a copy of a file that must be a whole store by itself.
 func copyHolds(t *testing.T, path, also string) []string {
-	b, err := os.ReadFile(path)
 	to := filepath.Join(t.TempDir(), "copy.db")
-	if err == nil {
-		err = os.WriteFile(to, b, 0o600)
-	}
-	if err != nil {
-		return []string{err.Error()}
-	}
+	copyTo(t, path, to)
 	return holdsAll(t, to, also)
 }
 
@@ -367,13 +407,7 @@ func restoredDamaged(t *testing.T, dir string, done bool) []string {
 // remember keeps what the store is beside it.
 func remember(t *testing.T, dir string) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, "state.db"))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "remembered"), b, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	copyTo(t, filepath.Join(dir, "state.db"), filepath.Join(dir, "remembered"))
 }
 
 // recovered: the source is the same to the byte, the new store is whole or

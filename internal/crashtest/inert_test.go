@@ -101,7 +101,7 @@ func obeyed(out []byte, terminal bool, args []string) (problems []string) {
 	text := own.ReplaceAllString(string(out), "\n")
 	bad := armed
 	if !terminal && len(args) > 0 && (slices.Contains(args, "--json") || slices.Contains([]string{"export", "rpc", "mcp", "watch"}, args[0])) {
-		bad = regexp.MustCompile("[\\x00-\\x08\\x0b-\\x1f]")
+		bad = regexp.MustCompile(`[\x00-\x08\x0b-\x1f]`)
 	}
 	if m := bad.FindStringIndex(text); m != nil {
 		problems = append(problems, fmt.Sprintf("%q", text[max(0, m[0]-40):min(len(text), m[1]+20)]))
@@ -172,8 +172,8 @@ func onTerminal(t *testing.T, cmd *exec.Cmd, typed string) []byte {
 // every table, beside a file to import and a store to restore.
 func hostileStore(t *testing.T) (dir string) {
 	t.Helper()
-	path := filledStore(t)
-	dir = filepath.Dir(path)
+	dir = t.TempDir()
+	path := filledStore(t, dir)
 	j := plain(path)
 	run := func(query string, args ...any) {
 		t.Helper()
@@ -203,13 +203,7 @@ func hostileStore(t *testing.T) (dir string) {
 	if err := os.WriteFile(filepath.Join(dir, "hostile.jsonl"), []byte(lines.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(path)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "hostile.db"), b, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	copyTo(t, path, filepath.Join(dir, "hostile.db"))
 	return dir
 }
 

@@ -99,6 +99,13 @@ func (j *judge) sound() {
 		if _, err := j.db.Exec("INSERT INTO " + index + " (" + index + ", rank) VALUES ('integrity-check', 0)"); err != nil {
 			j.say("%s: %v", index, err)
 		}
+	}
+	j.indexed()
+}
+
+// indexed holds both full-text indexes against the messages.
+func (j *judge) indexed() {
+	for _, index := range []string{"messages_fts", "messages_fts_trigram"} {
 		j.none(index+" lacks", "SELECT id FROM messages EXCEPT SELECT id FROM "+index+"_docsize")
 		j.none(index+" has of old", "SELECT id FROM "+index+"_docsize EXCEPT SELECT id FROM messages")
 		j.none(index+" differs", `SELECT m.id FROM messages m JOIN `+index+` f ON f.rowid = m.id

@@ -42,6 +42,7 @@ func TestKilledMigration(t *testing.T) {
 		}
 		j := plain(path)
 		j.reachable()
+		j.indexed()
 		problems = append(problems, j.close()...)
 		if after := rowsOf(path); after != before {
 			problems = append(problems, fmt.Sprintf("%s: %s, was %s", name, after, before))
