@@ -152,7 +152,7 @@ func TestKilledCommand(t *testing.T) {
 			}
 			longest := time.Since(start)
 			keep(t, snapshot(t, filepath.Join(dir, "state.db")), c.left(t, dir, true))
-			for range rounds(few(2)) {
+			for range rounds(few(1)) {
 				c.killed(t, time.Duration(r.Int64N(int64(longest))))
 			}
 		})

@@ -23,7 +23,7 @@ func TestCommandsOnFullDisk(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
 	full := 0
 	for name, c := range commands {
-		for range rounds(few(2)) {
+		for range rounds(few(1)) {
 			at := filepath.Join(dir, "store")
 			if err := os.Mkdir(at, 0o700); err != nil {
 				t.Fatal(err)
