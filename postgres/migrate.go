@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -80,7 +79,8 @@ const oldestServer = 150000
 func checkServer(ctx context.Context, c *pgx.Conn) error {
 	var version int
 	var encoding string
-	err := c.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_encoding')`).Scan(&version, &encoding)
+	err := c.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_encoding')`, pgx.QueryExecModeExec).
+		Scan(&version, &encoding)
 	switch {
 	case err != nil:
 		return err
@@ -95,15 +95,15 @@ func checkServer(ctx context.Context, c *pgx.Conn) error {
 // look reads what there is.
 func (s *store) look(ctx context.Context, c *pgx.Conn) (*found, error) {
 	f := &found{tables: map[string][]string{}}
-	rows, err := c.Query(ctx, `SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = $1`, s.schema)
+	rows, err := c.Query(ctx, `SELECT c.relname::text, a.attname::text FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid
+ JOIN pg_attribute a ON a.attrelid = c.oid WHERE n.nspname = $1 AND c.relname IN ('sessions', 'messages', 'state_meta', 'schema_version')
+ AND a.attnum > 0 AND NOT a.attisdropped`, pgx.QueryExecModeExec, s.schema)
 	if err != nil {
 		return nil, err
 	}
 	var table, column string
 	_, err = pgx.ForEachRow(rows, []any{&table, &column}, func() error {
-		if essential[table] != nil {
-			f.tables[table] = append(f.tables[table], column)
-		}
+		f.tables[table] = append(f.tables[table], column)
 		return nil
 	})
 	if err != nil || len(f.tables) == 0 {
@@ -112,13 +112,8 @@ func (s *store) look(ctx context.Context, c *pgx.Conn) (*found, error) {
 	if err := f.ours(); err != nil {
 		return nil, err
 	}
-	if err := c.QueryRow(ctx, `SELECT COALESCE(MAX(version), 0) FROM schema_version`).Scan(&f.version); err != nil {
-		return nil, err
-	}
-	err = c.QueryRow(ctx, `SELECT value FROM state_meta WHERE key = $1`, layoutKey).Scan(&f.layout)
-	if errors.Is(err, pgx.ErrNoRows) {
-		err = nil
-	}
+	err = c.QueryRow(ctx, `SELECT COALESCE(MAX(version), 0), COALESCE((SELECT value FROM state_meta WHERE key = $1), '') FROM schema_version`,
+		pgx.QueryExecModeExec, layoutKey).Scan(&f.version, &f.layout)
 	return f, err
 }
 

@@ -9,10 +9,10 @@ import (
 
 func TestEngine(t *testing.T) {
 	needServer(t)
+	t.Cleanup(func() { dropEmptied(t) })
 	enginetest.Run(t, func(t *testing.T, o enginetest.Options) *sessiondb.DB {
 		t.Helper()
-		dsn, _ := newSchema(t)
-		db, err := Open(t.Context(), dsn, Options{Now: o.Now})
+		db, err := Open(t.Context(), usedSchema(t), Options{Now: o.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
