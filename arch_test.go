@@ -24,6 +24,7 @@ var rooms = map[string][]string{
 	"postgres":            {".", "internal/engine", "internal/scan", "internal/searchql", "internal/text"},
 	"internal/sqlitefile": {},
 	"internal/scan":       {},
+	"internal/pgtest":     {}, // tests only
 	"internal/engine":     {"internal/searchql"},
 	"internal/searchql":   {},
 	"internal/text":       {},
@@ -36,7 +37,7 @@ var rooms = map[string][]string{
 	"internal/rpc":        {".", "internal/api"},
 	"internal/transcript": {"."},
 	"internal/mcp":        {".", "internal/transcript"},
-	"internal/cli":        {".", "sqlite", "internal/rpc", "internal/mcp", "internal/api", "internal/redact", "internal/transcript", "internal/term"},
+	"internal/cli":        {".", "sqlite", "postgres", "internal/rpc", "internal/mcp", "internal/api", "internal/redact", "internal/transcript", "internal/term"},
 	"cmd/sessiondb":       {"internal/cli"},
 }
 

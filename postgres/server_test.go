@@ -2,93 +2,39 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-)
 
-// serverVariable names a server for the tests, by a connection string of a role
-// that may create schemas.
-const serverVariable = "SESSIONDB_POSTGRES"
+	"github.com/sessiondb-go/sessiondb/internal/pgtest"
+)
 
 // server is the connection string of the server of this run, empty without one.
 var server string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
-// run starts a server of its own unless one is named.
 func run(m *testing.M) int {
-	if server = os.Getenv(serverVariable); server != "" {
-		return m.Run()
-	}
-	bin, err := findProgram("initdb")
-	if errors.Is(err, exec.ErrNotFound) {
-		if all, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); len(all) > 0 {
-			bin, err = all[len(all)-1], nil
-		}
-	}
-	if err != nil {
-		return m.Run() // needServer says what is missing
-	}
-	dir, err := os.MkdirTemp("", "sessiondb-postgres")
+	dsn, stop, err := pgtest.Start()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	stop, err := startServer(filepath.Dir(bin), dir)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "start PostgreSQL:", err)
-		return 1
-	}
 	defer stop()
+	server = dsn
 	return m.Run()
-}
-
-// startServer makes a cluster in dir that listens on a socket there alone.
-func startServer(bin, dir string) (stop func(), err error) {
-	as, err := unprivileged(dir)
-	if err != nil {
-		return nil, err
-	}
-	command := func(name string, args ...string) error {
-		cmd := exec.Command(filepath.Join(bin, name), args...)
-		cmd.Dir, cmd.SysProcAttr = dir, as
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%s: %w: %s", name, err, out)
-		}
-		return nil
-	}
-	data, log := filepath.Join(dir, "data"), filepath.Join(dir, "log")
-	if err := command("initdb", "--pgdata="+data, "--username=test", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"); err != nil {
-		return nil, err
-	}
-	options := "-c listen_addresses='' -c unix_socket_directories='" + dir + "' -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=200"
-	if err := command("pg_ctl", "--pgdata="+data, "--log="+log, "--wait", "--options="+options, "start"); err != nil {
-		return nil, err
-	}
-	server = "postgres:///postgres?" + url.Values{"host": {dir}, "user": {"test"}}.Encode()
-	return func() {
-		if err := command("pg_ctl", "--pgdata="+data, "--mode=immediate", "stop"); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
-	}, nil
 }
 
 // needServer skips a test where there is no server.
 func needServer(t *testing.T) {
 	t.Helper()
 	if server == "" {
-		t.Skip("no PostgreSQL: install the server (Debian: postgresql), or set " + serverVariable + " to a connection string")
+		t.Skip(pgtest.Missing)
 	}
 }
 
@@ -100,7 +46,7 @@ func newSchema(t *testing.T) (dsn, schema string) {
 	t.Helper()
 	needServer(t)
 	schema = fmt.Sprintf("test_%d_%d", os.Getpid(), schemas.Add(1))
-	if os.Getenv(serverVariable) != "" {
+	if os.Getenv(pgtest.Variable) != "" {
 		t.Cleanup(func() { execute(t, `DROP SCHEMA IF EXISTS `+schema+` CASCADE`) })
 	}
 	return withSchema(t, schema), schema

@@ -58,6 +58,13 @@ func (a *app) backup(ctx context.Context, args []string, keep int) error {
 	if err != nil {
 		return err
 	}
+	if onServer(path) {
+		b, err := a.backupServer(ctx, args, keep)
+		if err != nil {
+			return err
+		}
+		return a.backedUp(b)
+	}
 	dst, inFolder, err := a.backupPath(path, args)
 	if err != nil {
 		return err

@@ -76,7 +76,7 @@ A SESSION is an id, the unique beginning of one, or a title.`,
 			return nil
 		},
 	}
-	root.PersistentFlags().StringVar(&a.store, "db", "", "the store, a state.db `FILE`")
+	root.PersistentFlags().StringVar(&a.store, "db", "", "the store, a state.db `FILE` or postgres://...")
 	_ = root.MarkPersistentFlagFilename("db", "db")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.commands()...)

@@ -104,6 +104,9 @@ func (f *transcriptFiles) options(a *app) (o sessiondb.DeleteOptions, err error)
 	if err != nil {
 		return o, err
 	}
+	if onServer(path) {
+		return o, nil
+	}
 	dir := filepath.Join(filepath.Dir(path), "sessions")
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		o.SessionsDir = dir

@@ -70,7 +70,11 @@ func (a *app) doctor(ctx context.Context, o fixOptions) error {
 func (a *app) examine(ctx context.Context, path string, full bool) ([]sessiondb.Finding, error) {
 	stage, done := a.stages("checking")
 	defer done()
-	return sqlite.Check(ctx, path, sessiondb.CheckOptions{Full: full, Progress: stage})
+	o := sessiondb.CheckOptions{Full: full, Progress: stage}
+	if onServer(path) {
+		return a.checkServer(ctx, path, o)
+	}
+	return sqlite.Check(ctx, path, o)
 }
 
 // printFindings prints a line a finding.

@@ -42,13 +42,16 @@ func (a *app) fix(ctx context.Context, path string, o fixOptions, found []sessio
 		}
 		return firstOf(a.printFindings(found), err, verdict(found))
 	}
+	if o.backup == "" && onServer(path) {
+		o.backup = sqlite.StampedName("sessiondb", ".before-fix-", a.now())
+	}
 	if o.backup == "" {
 		o.backup = sqlite.StampedName(path, ".before-fix-", a.now())
 	}
 	for _, f := range mend {
 		a.note("to mend: %s", f.What)
 	}
-	question := fmt.Sprintf("Mend this in %s, after a backup to %s?", path, o.backup)
+	question := fmt.Sprintf("Mend this in %s, after a backup to %s?", shown(path), o.backup)
 	if err := a.ask(ctx, o.consent, question); err != nil {
 		return err
 	}

@@ -41,6 +41,9 @@ func (a *app) existing() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if onServer(path) {
+		return path, nil
+	}
 	info, err := os.Stat(path)
 	link, _ := os.Readlink(path)
 	switch {
@@ -78,7 +81,10 @@ func (a *app) write(ctx context.Context, fn func(*sessiondb.DB) error) error {
 // create is write that makes the store if there is none.
 func (a *app) create(ctx context.Context, fn func(*sessiondb.DB) error) error {
 	path, err := a.existing()
-	if err == nil {
+	switch {
+	case err == nil && onServer(path):
+		return a.with(ctx, path, false, fn)
+	case err == nil:
 		return a.migrating(ctx, path, fn)
 	}
 	if !errors.Is(err, errNoStore) {
@@ -104,7 +110,7 @@ func (a *app) migrating(ctx context.Context, path string, fn func(*sessiondb.DB)
 	}
 	return a.with(ctx, path, false, func(db *sessiondb.DB) error {
 		if now := db.Info().SchemaVersion; before > 0 && before < now {
-			a.note("migrated %s from schema version %d to %d", path, before, now)
+			a.note("migrated %s from schema version %d to %d", shown(path), before, now)
 		}
 		return fn(db)
 	})
@@ -118,10 +124,15 @@ func (a *app) with(ctx context.Context, path string, readOnly bool, fn func(*ses
 	if readOnly && !a.strict {
 		o.Damaged = damage.note
 	}
-	db, err := sqlite.Open(ctx, path, o)
+	var db *sessiondb.DB
+	if onServer(path) {
+		db, err = a.openServer(ctx, path, readOnly)
+	} else {
+		db, err = sqlite.Open(ctx, path, o)
+	}
 	p.Done()
 	if err != nil {
-		if !strings.Contains(err.Error(), path) {
+		if !onServer(path) && !strings.Contains(err.Error(), path) {
 			err = fmt.Errorf("open store %s: %w", path, err)
 		}
 		if readOnly && errors.Is(err, sessiondb.ErrReadOnly) {

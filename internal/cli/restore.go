@@ -51,6 +51,9 @@ func (a *app) restore(ctx context.Context, from string, c consent) error {
 	if err != nil {
 		return err
 	}
+	if err := notOnServer(path, "pg_restore puts a dump back"); err != nil {
+		return err
+	}
 	if info, err := os.Stat(from); err != nil {
 		return err
 	} else if at, err := os.Stat(path); err == nil && os.SameFile(info, at) {

@@ -63,7 +63,11 @@ func (a *app) stats(ctx context.Context, db *sessiondb.DB, space bool) (s storeS
 		return s, err
 	}
 	s.SchemaVersion = db.Info().SchemaVersion
-	s.FileBytes, s.WALBytes = size(s.Path), size(s.Path+"-wal")
+	if onServer(s.Path) {
+		s.Path = shown(s.Path)
+	} else {
+		s.FileBytes, s.WALBytes = size(s.Path), size(s.Path+"-wal")
+	}
 	if s.Sessions, err = db.SessionCount(ctx, ""); err != nil {
 		return s, err
 	}
@@ -108,6 +112,9 @@ func (a *app) statsTable(s storeStats) error {
 		{"messages", term.Int(s.Messages)},
 		{"file", sizeCell(s.FileBytes)},
 		{"write-ahead log", sizeCell(s.WALBytes)},
+	}
+	if s.FileBytes == 0 {
+		rows = rows[:len(rows)-2] // on a server: --space asks it
 	}
 	for _, r := range rows {
 		if err := row(r.what, r.cell); err != nil {
