@@ -27,23 +27,28 @@ var ownRules = []rule{
 	{
 		id: "password", rank: 1, keywords: []string{"password", "passwd", "passphrase", "pwd", "비밀번호", "패스워드", "パスワード", "密码", "密碼"},
 		regex: `(?i)(?:password|passwd|passphrase|pwd|비밀번호|패스워드|パスワード|密码|密碼)\d?["'\x60]{0,2}\s{0,3}(?:=>|:=|=|:|：)\s{0,3}` +
-			`(?:"([^"\s]{6,256})"|'([^'\s]{6,256})'|\x60([^\x60\s]{6,256})\x60|([^\s"'\x60,;&|<>(){}\[\]\\]{6,256})(?:[\s,;&|<"'\x60\\)}\]]|$))`,
-		allow: append([]allowlist{{regexes: []string{`^(?:[/~:]|\.{1,2}/|[A-Za-z]:[\\/]|https?:)`, `^[a-z_]\w*(?:\.\w+)+$`}}}, notSecret...),
+			`(?:"([^"\s]{6,})"|'([^'\s]{6,})'|\x60([^\x60\s]{6,})\x60|` + bare + `)`,
+		allow: append([]allowlist{{regexes: []string{`^(?:[/~:]|\.{1,2}/|[A-Za-z]:[\\/]|https?:)`, `^[a-z_]\w*(?:\.\w+)+$`, `^[A-Za-z_][\w.]*[(\[]`}}}, notSecret...),
 	},
 	{
 		id: "environment-secret", rank: 1, keywords: []string{"token=", "secret=", "_key=", "apikey=", "password=", "passwd=", "pass=", "credentials="},
-		regex: `(?:TOKEN|SECRET|_KEY|APIKEY|PASSWORD|PASSWD|PASS|CREDENTIALS)=["']?([^\s"'\x60$<>(){}\[\]\\;|&]{6,})`,
+		regex: `(?:TOKEN|SECRET|_KEY|APIKEY|PASSWORD|PASSWD|PASS|CREDENTIALS)=(?:"([^"\n]{6,})"|'([^'\n]{6,})'|` + bare + `)`,
 		allow: append([]allowlist{{regexes: []string{`^(?:[/~]|\.{1,2}/|https?:)`}}}, notSecret...),
+	},
+	{ // here a word is one, too
+		id: "environment-secret", rank: 1, keywords: []string{"password="},
+		regex: `PASSWORD=(?:"([^"\n]{6,})"|'([^'\n]{6,})'|` + bare + `)`,
+		allow: []allowlist{templates, placeholders, {regexes: []string{`^(?:[/~]|\.{1,2}/|https?:)`, `^[A-Za-z_][\w.]*[(\[.]`}}},
 	},
 	{
 		id: "command-line-secret", rank: 1, keywords: []string{"--pass", "--token", "--api", "--secret", "--access", "--client", "--auth"},
-		regex: `--(?:password|passwd|pass|token|api[-_]?key|api[-_]?token|secret|secret[-_]?key|access[-_]?key|access[-_]?token|client[-_]?secret|auth[-_]?token)(?:=|\s{1,2}|": ")["']?([^\s"'\x60$<>(){}\[\]\\;|&]{4,})`,
+		regex: `--(?:password|passwd|pass|token|api[-_]?key|api[-_]?token|secret|secret[-_]?key|access[-_]?key|access[-_]?token|client[-_]?secret|auth[-_]?token)(?:=|\s{1,2}|": ")(?:"([^"\n]{4,})"|'([^'\n]{4,})'|` + bare + `)`,
 		allow: append([]allowlist{{regexes: []string{`^(?:[/~-]|\.{1,2}/)`}}}, notSecret...),
 	},
 	{
-		id: "command-line-secret", rank: 1, keywords: []string{"sshpass", "mysql", "mariadb"},
-		regex: `\b(?:sshpass|(?:mysql|mariadb)(?:dump|admin)?\b[^\n|;&]{0,120}?)\s-p\s?["']?([^\s"'\x60$<>\\;|&-][^\s"'\x60$<>\\;|&]{2,})`,
-		allow: []allowlist{placeholders},
+		id: "command-line-secret", rank: 1, keywords: []string{"sshpass", "mysql", "mariadb", "redis-cli"},
+		regex: `\b(?:sshpass\s-p\s?|redis-cli\b[^\n|;&]{0,120}?\s-a\s|(?:mysql|mariadb)(?:dump|admin)?\b[^\n|;&]{0,120}?\s-p)(?:"([^"\n]{3,})"|'([^'\n]{3,})'|([^\s"'\x60\\;|$<-][^\s"'\x60\\;|]{2,}))`,
+		allow: []allowlist{templates, placeholders},
 	},
 	{
 		id: "model-provider-key", keywords: []string{"sk-"},
@@ -64,6 +69,10 @@ var ownRules = []rule{
 		id: "discord-bot-token", keywords: []string{"discord", "bot "},
 		regex:   `\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}`,
 		entropy: 4,
+	},
+	{
+		id: "discord-webhook", keywords: []string{"discord.com/api/webhooks/", "discordapp.com/api/webhooks/"},
+		regex: `(?i)discord(?:app)?\.com/api/webhooks/\d{10,}/([\w-]{40,})`,
 	},
 	{
 		id: "aws-secret-access-key", keywords: []string{"secret_access_key", "secret-access-key", "secretaccesskey"},
@@ -88,7 +97,7 @@ var ownRules = []rule{
 	},
 	{
 		id: "netrc-password", rank: 1, keywords: []string{"machine "},
-		regex: `\bmachine\s+\S+\s+login\s+\S+\s+password\s+(\S+)`,
+		regex: `\bmachine\s+\S+\s+login\s+\S+\s+password\s+(\S{3,})`,
 		allow: notSecret,
 	},
 }
@@ -96,6 +105,10 @@ var ownRules = []rule{
 // between stands between the lines of a key: also numbers of lines, marks of a
 // quotation, and line ends of text within text.
 const between = `(?:\s|\\[nrt]|>|\d{0,6}\|)*`
+
+// bare is a value without quotes: up to a space, a comma or a semicolon, but for
+// a bracket or a stop at its end. It takes rather too much than to leave a part.
+const bare = `([^\s"'\x60,;\\]{5,}[^\s"'\x60,;\\)}\]>|&.])`
 
 // templates stand for a value that is filled in elsewhere.
 var templates = allowlist{regexes: []string{
