@@ -84,6 +84,20 @@ func (s *store) private(a *access) (done func(), err error) {
 	return func() { _ = os.Remove(f.Name()) }, nil
 }
 
+// unprotect lets the owner of a store write what lies beside it. While a store is
+// write-protected, readers make its log as protected as it is, and leave it.
+func unprotect(real string) {
+	if mayUse(real, 2) != nil {
+		return
+	}
+	for _, suffix := range sidecars {
+		info, err := os.Lstat(real + suffix)
+		if err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o200 == 0 {
+			_ = os.Chmod(real+suffix, info.Mode().Perm()|0o200)
+		}
+	}
+}
+
 // tighten takes a store away from strangers: a file that anyone may read is an
 // accident of a umask. One that a group may read is a decision, and a
 // symbolic link is somebody else's file.

@@ -389,33 +389,41 @@ func deniedRole(ctx context.Context, path string, args []string) error {
 	return d.Close()
 }
 
+// forNobody makes a folder with a copy of a store that belong to the user whom
+// asNobody makes of a process.
+func forNobody(t *testing.T) (outer, path string) {
+	t.Helper()
+	outer, err := os.MkdirTemp("", "protected")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(outer, "store")
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o755); _ = os.RemoveAll(outer) })
+	if err := errors.Join(os.Chmod(outer, 0o755), os.Mkdir(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(dir, "state.db")
+	b, err := os.ReadFile(fixture.Copy(t, "hermes-v11.db"))
+	if err := errors.Join(err, os.WriteFile(path, b, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getuid() == 0 {
+		if err := errors.Join(os.Chown(path, 65534, 65534), os.Chown(dir, 65534, 65534)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return outer, path
+}
+
 func TestWriteProtected(t *testing.T) {
 	for name, modes := range map[string][2]os.FileMode{
 		"file": {0o444, 0o755}, "directory": {0o644, 0o555}, "both": {0o444, 0o555},
 	} {
 		for _, how := range []string{"rw", "ro"} {
 			t.Run(name+" "+how, func(t *testing.T) {
-				outer, err := os.MkdirTemp("", "protected")
-				if err != nil {
-					t.Fatal(err)
-				}
-				dir := filepath.Join(outer, "store")
-				t.Cleanup(func() { _ = os.Chmod(dir, 0o755); _ = os.RemoveAll(outer) })
-				if err := errors.Join(os.Chmod(outer, 0o755), os.Mkdir(dir, 0o755)); err != nil {
-					t.Fatal(err)
-				}
-				path := filepath.Join(dir, "state.db")
-				b, err := os.ReadFile(fixture.Copy(t, "hermes-v11.db"))
-				if err := errors.Join(err, os.WriteFile(path, b, 0o644)); err != nil {
-					t.Fatal(err)
-				}
-				if os.Getuid() == 0 {
-					if err := errors.Join(os.Chown(path, 65534, 65534), os.Chown(dir, 65534, 65534)); err != nil {
-						t.Fatal(err)
-					}
-				}
+				outer, path := forNobody(t)
 				before := hash(t, path)
-				if err := errors.Join(os.Chmod(path, modes[0]), os.Chmod(dir, modes[1])); err != nil {
+				if err := errors.Join(os.Chmod(path, modes[0]), os.Chmod(filepath.Dir(path), modes[1])); err != nil {
 					t.Fatal(err)
 				}
 				cmd := process(t, "denied", path, how)
@@ -427,6 +435,56 @@ func TestWriteProtected(t *testing.T) {
 					t.Error("the file was changed")
 				}
 			})
+		}
+	}
+}
+
+// What readers left beside a write-protected store is no obstacle once the
+// protection is lifted.
+func TestProtectionLifted(t *testing.T) {
+	outer, path := forNobody(t)
+	if err := os.Chmod(path, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	read := process(t, "denied", path, "rw")
+	asNobody(t, read, outer)
+	runAll(t, read)
+	if !exists(path + "-wal") {
+		t.Fatal("nothing was left")
+	}
+	again := filepath.Join(outer, "again")
+	if err := errors.Join(os.Chmod(path, 0o600), os.Mkdir(again, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	write := process(t, "write", path, "new", "1", "1")
+	asNobody(t, write, again)
+	runAll(t, write)
+}
+
+// A log that belongs to another user can't be read, and what it holds must not
+// be missed in silence: the error names it.
+func TestLogOfAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can make a log of another user")
+	}
+	outer, path := forNobody(t)
+	s := open(t, path, Options{})
+	if err := s.Write(t.Context(), put(t.Context(), "a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Chown(path+"-wal", 0, 0), os.Chown(path+"-shm", 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for _, how := range []string{"rw", "ro"} {
+		dir := filepath.Join(outer, how)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		cmd := process(t, "denied", path, how)
+		asNobody(t, cmd, dir)
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), path+"-wal: permission denied") {
+			t.Errorf("%s: %v, printed %q", how, err, out)
 		}
 	}
 }

@@ -78,18 +78,27 @@ func TestReplacedBesideItsLog(t *testing.T) {
 
 // Where the files beside the database can't be used, an error says so.
 func TestErrorsNameTheFile(t *testing.T) {
-	s := fresh(t)
-	path := s.path
-	if err := errors.Join(s.Close(), os.Mkdir(path+"-shm", 0o700)); err != nil {
-		t.Fatal(err)
-	}
-	d, err := Open(t.Context(), path, Options{})
-	if err == nil {
-		err = d.SetMeta(t.Context(), "k", "v")
-		_ = d.Close()
-	}
-	if err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("error %v", err)
+	for _, tt := range []struct {
+		what, want string
+		spoil      func(name string) error
+	}{
+		{"-shm", "", func(name string) error { return os.Mkdir(name, 0o700) }},
+		{"-wal", "-wal", func(name string) error { return os.Mkdir(name, 0o700) }},
+		{"-shm", "-shm", func(name string) error { return os.Symlink(filepath.Join("nowhere", "shm"), name) }},
+	} {
+		s := fresh(t)
+		path := s.path
+		if err := errors.Join(s.Close(), tt.spoil(path+tt.what)); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Open(t.Context(), path, Options{})
+		if err == nil {
+			err = d.SetMeta(t.Context(), "k", "v")
+			_ = d.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), path+tt.want) {
+			t.Errorf("%s: error %v", tt.what, err)
+		}
 	}
 }
 

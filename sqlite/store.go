@@ -162,6 +162,7 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 		}
 		defer done()
 	}
+	unprotect(s.real)
 	before, _ := os.Stat(s.path)
 	err = s.retry(ctx, func() error { return s.openWriter(ctx, a) })
 	if err != nil {

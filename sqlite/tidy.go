@@ -67,6 +67,9 @@ func (s *store) explain(err error) error {
 			}
 			return because(s.real+suffix, e)
 		}
+		if info, e := os.Lstat(s.real + suffix); e == nil && suffix != "" && !info.Mode().IsRegular() {
+			return fmt.Errorf("%w: %s%s is not a regular file", err, s.path, suffix)
+		}
 	}
 	return err
 }
