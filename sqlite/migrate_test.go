@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -302,6 +303,34 @@ func TestZeroBytesAreANewStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	consistent(t, path)
+}
+
+// Where a file was moved away or emptied and its log is left, no store is made:
+// SQLite would delete the log.
+func TestLogLeftBehind(t *testing.T) {
+	for name, tt := range map[string]struct {
+		file, left string
+		spoil      func(path string) error
+	}{
+		"moved":   {"v11-dangling-wal.db", "-wal", func(path string) error { return os.Rename(path, path+".moved") }},
+		"emptied": {"v11-dangling-wal.db", "-wal", func(path string) error { return os.Truncate(path, 0) }},
+		"journal": {"v11-hot-journal.db", "-journal", os.Remove},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := fixture.Copy(t, tt.file)
+			if err := tt.spoil(path); err != nil {
+				t.Fatal(err)
+			}
+			before := hash(t, path+tt.left)
+			_, err := Open(t.Context(), path, Options{})
+			if !errors.Is(err, sessiondb.ErrNotStore) || !strings.Contains(err.Error(), tt.left) {
+				t.Errorf("open: %v", err)
+			}
+			if hash(t, path+tt.left) != before || fileHolds(path) {
+				t.Error("something was made or changed")
+			}
+		})
+	}
 }
 
 func TestRecovery(t *testing.T) {

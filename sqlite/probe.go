@@ -90,6 +90,22 @@ func look(ctx context.Context, path string, a access) (*conn, *shape, error) {
 // unsettled says that there is a log or a journal with something in it.
 func (s *store) unsettled() bool { return fileHolds(s.real+"-wal") || fileHolds(s.real+"-journal") }
 
+// leftBehind refuses to make a store where the log or the journal of one is left:
+// SQLite would delete it, and it may hold the last messages of a file that was
+// moved away. Who makes a store makes its log later, so the log is looked at
+// first; a journal lies beside an empty file while that is being made.
+func (s *store) leftBehind() error {
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if !fileHolds(s.real + suffix) {
+			continue
+		}
+		if !exists(s.real) || suffix == "-wal" && !fileHolds(s.real) {
+			return s.notStore("it is gone or empty, and " + s.real + suffix + " is left: put the two together again, or move that away")
+		}
+	}
+	return nil
+}
+
 // fileHolds says that a file is there and not empty.
 func fileHolds(path string) bool {
 	info, err := os.Stat(path)

@@ -149,6 +149,9 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 		if err := refuseLink(s.path); err != nil {
 			return err
 		}
+		if err := s.leftBehind(); err != nil {
+			return err
+		}
 		if err := makeDir(filepath.Dir(s.path)); err != nil {
 			return err
 		}
