@@ -40,6 +40,7 @@ func testSessions(t *testing.T, h *harness) {
 			t.Errorf("source %q", s.Source)
 		}
 	})
+	t.Run("a session that was deleted is written to by nobody", func(t *testing.T) { writesToDeleted(t, h) })
 	t.Run("the first end reason wins", func(t *testing.T) {
 		db, _ := h.store(t)
 		ctx := t.Context()
@@ -57,4 +58,42 @@ func testSessions(t *testing.T, h *harness) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// writesToDeleted holds every write to a session to say so where it is gone, and
+// to make none.
+func writesToDeleted(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	ctx := t.Context()
+	id := session(t, db, "gone")
+	must[int64](t)(db.AppendMessage(ctx, id, sessiondb.Message{Role: "user", Content: sessiondb.Text("x")}))
+	must[sessiondb.DeleteReport](t)(db.DeleteSession(ctx, id, sessiondb.DeleteOptions{}))
+	ms := []sessiondb.Message{{Role: "user", Content: sessiondb.Text("x")}}
+	for name, write := range map[string]func() error{
+		"append":         func() error { _, err := db.AppendMessage(ctx, id, ms[0]); return err },
+		"append several": func() error { _, err := db.AppendMessages(ctx, id, ms); return err },
+		"replace":        func() error { return db.ReplaceMessages(ctx, id, ms) },
+		"clear":          func() error { return db.ClearMessages(ctx, id) },
+		"end":            func() error { return db.EndSession(ctx, id, "done") },
+		"reopen":         func() error { return db.ReopenSession(ctx, id) },
+		"prompt":         func() error { return db.UpdateSystemPrompt(ctx, id, "p") },
+		"model":          func() error { return db.SetModel(ctx, id, "m") },
+		"title":          func() error { return db.SetTitle(ctx, id, "t") },
+		"auto title":     func() error { _, err := db.SetTitleAuto(ctx, id, "t"); return err },
+		"request":        func() error { _, err := db.RequestHandoff(ctx, id, "p"); return err },
+		"claim":          func() error { _, err := db.ClaimHandoff(ctx, id); return err },
+		"complete":       func() error { return db.CompleteHandoff(ctx, id) },
+		"fail":           func() error { return db.FailHandoff(ctx, id, "e") },
+		"child":          func() error { _, err := db.CreateSession(ctx, sessiondb.NewSession{ParentID: id}); return err },
+	} {
+		if err := write(); !errors.Is(err, sessiondb.ErrNotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := must[int64](t)(db.SessionCount(ctx, "")); n != 0 {
+		t.Errorf("%d sessions", n)
+	}
+	if n := must[int64](t)(db.MessageCount(ctx, "")); n != 0 {
+		t.Errorf("%d messages", n)
+	}
 }
