@@ -146,13 +146,7 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 	}()
 	a := access{mode: "rw", vfs: s.vfs, busy: s.busy}
 	if sh == nil {
-		if err := refuseLink(s.path); err != nil {
-			return err
-		}
-		if err := s.leftBehind(); err != nil {
-			return err
-		}
-		if err := makeDir(filepath.Dir(s.path)); err != nil {
+		if err := s.beforeMaking(); err != nil {
 			return err
 		}
 		a.mode = "rwc"
@@ -194,6 +188,17 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 		return s.dial(ctx, access{mode: "rw", vfs: s.vfs, busy: s.busy, small: true})
 	})
 	return nil
+}
+
+// beforeMaking sees that a store can be made at the path.
+func (s *store) beforeMaking() error {
+	if err := refuseLink(s.path); err != nil {
+		return err
+	}
+	if err := s.leftBehind(); err != nil {
+		return err
+	}
+	return makeDir(filepath.Dir(s.path))
 }
 
 // prepareFile makes an open file what the store needs. A healthy file is only

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/fixture"
 )
 
 const insertMeta = "INSERT INTO state_meta (key, value) VALUES (?, ?)"
@@ -365,5 +367,30 @@ func TestCheckpoints(t *testing.T) {
 	}
 	if exists(s.path + "-wal") {
 		t.Error("a log is left after Close")
+	}
+}
+
+// A file that another program keeps to itself is busy, not damaged: it is left
+// as it is, and opens once it is free.
+func TestOpenWhileLockedWhole(t *testing.T) {
+	path := fixture.Copy(t, "hermes-v11.db")
+	other := raw(t, path)
+	run(t, other, "PRAGMA journal_mode = DELETE")
+	run(t, other, "BEGIN EXCLUSIVE")
+	before := neighbours(t, path)
+	for _, o := range []Options{{}, {ReadOnly: true}} {
+		pauses := 0
+		_, err := openStore(t.Context(), path, o, settings{pause: noPause(&pauses), busy: 1})
+		if !errors.Is(err, sessiondb.ErrBusy) || pauses < maxAttempts-1 {
+			t.Errorf("%+v: %v after %d pauses", o, err, pauses)
+		}
+	}
+	after := neighbours(t, path)
+	if after = slices.DeleteFunc(after, func(name string) bool { return name == queueSuffix }); !slices.Equal(after, before) {
+		t.Errorf("%q became %q", before, after)
+	}
+	run(t, other, "ROLLBACK")
+	if err := open(t, path, Options{}).Write(t.Context(), put(t.Context(), "a")); err != nil {
+		t.Errorf("once free: %v", err)
 	}
 }
