@@ -1,6 +1,7 @@
 package sessiondb
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -26,25 +27,102 @@ func (db *DB) MessagesAround(ctx context.Context, sessionID string, anchor int64
 	return w, err
 }
 
-// windowSQL selects a window: up to the anchor, and after it. The unary plus
-// keeps a planner from walking the rows of the whole table by id, where an index
-// has the ids of the session.
-var windowSQL = messagesByID(`SELECT id FROM (
-  SELECT id FROM messages WHERE session_id = ? AND +id <= ? ORDER BY +id DESC LIMIT ?) up_to
- UNION ALL SELECT id FROM (
-  SELECT id FROM messages WHERE session_id = ? AND +id > ? ORDER BY +id LIMIT ?) past`)
-
 func messagesAround(ctx context.Context, q engine.Queryer, sessionID string, anchor int64, window int) (MessagesAround, error) {
-	window = max(window, 0)
-	ms, err := queryMessages(ctx, q, windowSQL, sessionID, anchor, int64(window)+1, sessionID, anchor, window)
-	at := slices.IndexFunc(ms, func(m Message) bool { return m.ID == anchor })
-	if err != nil || at < 0 {
+	var s stretch
+	var ms []Message
+	ids, err := messageIDs(ctx, q, sessionID)
+	if err == nil {
+		s = stretchOf(ids, anchor, window)
+		ms, err = messagesWith(ctx, q, s.ids[s.from:s.to])
+	}
+	if err != nil {
 		return MessagesAround{Window: []Message{}}, err
 	}
-	return MessagesAround{Window: ms, MessagesBefore: at, MessagesAfter: len(ms) - 1 - at}, nil
+	return s.window(ms), nil
 }
 
-// afterSQL selects the next messages of a session; see windowSQL.
+// messageIDs returns the ids of a session, in order. An index has them, and to
+// look through all of them once is cheaper than to have them sorted for each
+// part of a view.
+func messageIDs(ctx context.Context, q engine.Queryer, sessionID string) (ids []int64, err error) {
+	var id int64
+	target := []any{&id}
+	err = eachRow(ctx, q, func(r engine.Rows) error {
+		err := r.Scan(target...)
+		ids = append(ids, id)
+		return err
+	}, `SELECT id FROM messages WHERE session_id = ?`, sessionID)
+	slices.Sort(ids)
+	return ids, err
+}
+
+// stretch is a part of a session: those of ids[from:to] around an anchor.
+type stretch struct {
+	ids      []int64 // of the whole session
+	from, to int     // both 0 where the anchor is none of them
+	anchor   int64
+}
+
+func stretchOf(ids []int64, anchor int64, window int) stretch {
+	i, found := slices.BinarySearch(ids, anchor)
+	if !found {
+		return stretch{}
+	}
+	window = max(window, 0)
+	return stretch{ids: ids, from: i - min(window, i), to: i + 1 + min(window, len(ids)-i-1), anchor: anchor}
+}
+
+// window is the stretch, its messages taken from ms.
+func (s stretch) window(ms []Message) MessagesAround {
+	w := pick(ms, s.ids[s.from:s.to])
+	at := slices.IndexFunc(w, func(m Message) bool { return m.ID == s.anchor })
+	if at < 0 {
+		return MessagesAround{Window: []Message{}}
+	}
+	return MessagesAround{Window: w, MessagesBefore: at, MessagesAfter: len(w) - 1 - at}
+}
+
+// near is the anchor and what is right beside it in the stretch.
+func (s stretch) near() []int64 {
+	i, _ := slices.BinarySearch(s.ids, s.anchor)
+	return s.ids[max(s.from, i-1):min(s.to, i+2)]
+}
+
+// pick returns the messages of ids; both are in order.
+func pick(ms []Message, ids []int64) []Message {
+	out := make([]Message, 0, len(ids))
+	for _, id := range ids {
+		if i, ok := slices.BinarySearchFunc(ms, id, func(m Message, id int64) int { return cmp.Compare(m.ID, id) }); ok {
+			out = append(out, ms[i])
+		}
+	}
+	return out
+}
+
+// idBatch is how many messages are read by id at once. What is left of a batch
+// stays NULL, so that the statement is always the same.
+const idBatch = 64
+
+var messagesWithSQL = messagesByID(placeholders(idBatch))
+
+// messagesWith reads messages by id; ids must be in order.
+func messagesWith(ctx context.Context, q engine.Queryer, ids []int64) (out []Message, err error) {
+	out = make([]Message, 0, len(ids))
+	for batch := range slices.Chunk(ids, idBatch) {
+		var args [idBatch]any
+		for i, id := range batch {
+			args[i] = id
+		}
+		if out, err = appendMessages(ctx, q, out, messagesWithSQL, args[:]...); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// afterSQL selects the next messages of a session. The unary plus keeps a planner
+// from walking the rows of the whole table by id, where an index has the ids of
+// the session.
 var afterSQL = messagesByID(`SELECT id FROM messages WHERE session_id = ? AND +id > ? ORDER BY +id LIMIT ?`)
 
 // MessagesAfter returns up to limit messages of a session that come after the
@@ -58,81 +136,5 @@ func (db *DB) MessagesAfter(ctx context.Context, sessionID string, after int64, 
 		return err
 	})
 	db.warnMalformed(out)
-	return out, err
-}
-
-// AnchoredView is a window and the two ends of its session. The counts of the
-// window are those before it was filtered by role.
-type AnchoredView struct {
-	MessagesAround
-	BookendStart []Message `json:"bookend_start"` // the first messages of the session outside the window
-	BookendEnd   []Message `json:"bookend_end"`   // the last ones
-}
-
-// AnchoredOptions shapes an [AnchoredView]. Window and Bookend count messages.
-// KeepRoles nil means all roles.
-type AnchoredOptions struct {
-	Window, Bookend int
-	KeepRoles       []string
-}
-
-func (o AnchoredOptions) keeps(role string) bool {
-	return o.KeepRoles == nil || slices.Contains(o.KeepRoles, role)
-}
-
-// AnchoredView returns a window filtered by role (the anchor always stays) and
-// the first and last Bookend messages of the session that lie outside it, have
-// one of the roles, and have content.
-func (db *DB) AnchoredView(ctx context.Context, sessionID string, anchor int64, o AnchoredOptions) (v AnchoredView, err error) {
-	defer wrap(&err, "anchored view of %d of %s", anchor, sessionID)
-	err = db.readPast(ctx, func(q engine.Queryer) error {
-		v, err = anchoredView(ctx, q, sessionID, anchor, o)
-		return err
-	})
-	db.warnMalformed(slices.Concat(v.BookendStart, v.Window, v.BookendEnd))
-	return v, err
-}
-
-func anchoredView(ctx context.Context, q engine.Queryer, sessionID string, anchor int64, o AnchoredOptions) (AnchoredView, error) {
-	w, err := messagesAround(ctx, q, sessionID, anchor, o.Window)
-	v := AnchoredView{MessagesAround: w, BookendStart: []Message{}, BookendEnd: []Message{}}
-	if err != nil || len(w.Window) == 0 {
-		return v, err
-	}
-	first, last := w.Window[0].ID, w.Window[len(w.Window)-1].ID
-	v.Window = slices.DeleteFunc(v.Window, func(m Message) bool { return m.ID != anchor && !o.keeps(m.Role) })
-	if w.MessagesBefore >= o.Window { // else nothing stands before the window
-		if v.BookendStart, err = bookend(ctx, q, bookendStartSQL, sessionID, first, o); err != nil {
-			return v, err
-		}
-	}
-	if w.MessagesAfter >= o.Window {
-		v.BookendEnd, err = bookend(ctx, q, bookendEndSQL, sessionID, last, o)
-		slices.Reverse(v.BookendEnd)
-	}
-	return v, err
-}
-
-// The messages outside a window, from the end of the session on.
-var (
-	bookendStartSQL = messagesByID(`SELECT id FROM messages WHERE session_id = ? AND +id < ?`)
-	bookendEndSQL   = messagesByID(`SELECT id FROM messages WHERE session_id = ? AND +id > ?`) + ` DESC`
-)
-
-// bookend reads until it has enough messages that count.
-func bookend(ctx context.Context, q engine.Queryer, query, sessionID string, edge int64, o AnchoredOptions) ([]Message, error) {
-	out := []Message{}
-	if o.Bookend <= 0 {
-		return out, nil
-	}
-	err := eachMessage(ctx, q, func(m *Message) error {
-		if o.keeps(m.Role) && !m.Content.isEmpty() {
-			out = append(out, *m)
-		}
-		if len(out) == o.Bookend {
-			return errStop
-		}
-		return nil
-	}, query, sessionID, edge)
 	return out, err
 }

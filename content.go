@@ -123,3 +123,9 @@ func (c contentColumn) Scan(src any) error {
 	*c.dst = contentFrom(s)
 	return err
 }
+
+// ScanText implements [engine.TextScanner].
+func (c contentColumn) ScanText(s *string) error {
+	*c.dst = contentFrom(*s)
+	return nil
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -145,6 +146,9 @@ func eachMessage(ctx context.Context, q engine.Queryer, fn func(*Message) error,
 
 // warnMalformed tells the operator of tool calls that read as none.
 func (db *DB) warnMalformed(ms []Message) {
+	if !db.log.Enabled(context.Background(), slog.LevelWarn) {
+		return // it takes reading all of them
+	}
 	for i := range ms {
 		if m := &ms[i]; m.ToolCalls != nil && !text.ValidJSON([]byte(m.ToolCalls)) {
 			db.log.Warn("malformed tool_calls read as none", "session", m.SessionID, "message", m.ID)

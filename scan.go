@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
 // odd holds the values of columns whose stored type is not the declared one,
@@ -21,6 +23,8 @@ func (o *odd) keep(name string, v any) {
 	}
 	(*o)[name] = v
 }
+
+var _ = []engine.TextScanner{textColumn{}, nullTextColumn{}, jsonColumn{}, contentColumn{}}
 
 // The scanners below take any storage class, since SQLite lets any program
 // store any type in any column. One bad value never hides a row.
@@ -46,6 +50,12 @@ func (c textColumn) Scan(src any) error {
 	return nil
 }
 
+// ScanText implements [engine.TextScanner].
+func (c textColumn) ScanText(s *string) error {
+	*c.dst = validText(*s)
+	return nil
+}
+
 type nullTextColumn struct {
 	name string
 	dst  **string
@@ -61,6 +71,13 @@ func (c nullTextColumn) Scan(src any) error {
 	err := textColumn{c.name, &s, c.odd}.Scan(src)
 	*c.dst = &s
 	return err
+}
+
+// ScanText implements [engine.TextScanner].
+func (c nullTextColumn) ScanText(s *string) error {
+	*s = validText(*s)
+	*c.dst = s
+	return nil
 }
 
 // intColumn reads NULL as 0, and keeps that it was NULL.
@@ -199,4 +216,10 @@ func (c jsonColumn) Scan(src any) error {
 	err := textColumn{c.name, &s, c.odd}.Scan(src)
 	*c.dst = json.RawMessage(s)
 	return err
+}
+
+// ScanText implements [engine.TextScanner].
+func (c jsonColumn) ScanText(s *string) error {
+	*c.dst = json.RawMessage(validText(*s))
+	return nil
 }

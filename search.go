@@ -148,7 +148,7 @@ func (f *finder) search() (SearchResult, error) {
 		return out, err
 	}
 	out.Notices = append(out.Notices, found.Notices...)
-	if out.Hits, err = f.load(found.Hits); err != nil {
+	if out.Hits, err = f.load(found.Hits, true); err != nil {
 		return out, err
 	}
 	if err := f.countInto(&out.Total); err != nil {

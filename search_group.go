@@ -89,7 +89,7 @@ func (g *grouper) search() (GroupedResult, error) {
 		return out, err
 	}
 	out.Notices = append(out.Notices, notices...)
-	hits, err := g.load(best)
+	hits, err := g.load(best, false)
 	if err != nil {
 		return out, err
 	}
@@ -115,6 +115,9 @@ func (g *grouper) best(limit, offset int) (out []engine.Hit, notices []string, e
 	for ; ; sessions *= 4 {
 		firsts, more, notices, err := g.firstHits(sessions)
 		if err != nil {
+			return nil, nil, err
+		}
+		if err := g.tops(firsts); err != nil {
 			return nil, nil, err
 		}
 		out, seen := []engine.Hit{}, map[string]bool{}
@@ -159,6 +162,26 @@ func (g *grouper) firstHits(enough int) (firsts []engine.Hit, more bool, notices
 	return firsts, more, found.Notices, err
 }
 
+// tops notes which sessions of hits continue no other: most of them, so that
+// they are asked for together.
+func (g *grouper) tops(hits []engine.Hit) error {
+	var unknown []string
+	for _, h := range hits {
+		if _, ok := g.roots[h.SessionID]; !ok {
+			unknown = append(unknown, h.SessionID)
+		}
+	}
+	return eachIn(g.ctx, g.q, func(r engine.Rows) error {
+		var id string
+		var kind Kind
+		err := r.Scan(&id, &kind)
+		if kind != Continuation {
+			g.roots[id] = id
+		}
+		return err
+	}, `SELECT c.id, `+kindSQL+withParentSQL+` WHERE c.id IN`, unknown)
+}
+
 // root returns the first session of a chain. What was passed on the way is
 // remembered, so that a long chain is climbed once, not once for every session
 // of it that matches.
@@ -196,10 +219,11 @@ func (g *grouper) conversations(best []SearchHit) ([]ConversationHit, error) {
 	if err != nil {
 		return nil, err
 	}
+	surroundings, err := g.surroundings(best)
+	if err != nil {
+		return nil, err
+	}
 	for i, hit := range best {
-		if err := g.ended(); err != nil {
-			return nil, err
-		}
 		c := &out[i]
 		c.Best, c.RootID = hit, g.roots[hit.SessionID]
 		c.TipID = c.RootID
@@ -209,9 +233,32 @@ func (g *grouper) conversations(best []SearchHit) ([]ConversationHit, error) {
 				c.Title = t // that of the tip, or the nearest one before it
 			}
 		}
-		if c.View, err = anchoredView(g.ctx, g.q, hit.SessionID, hit.MessageID, groupView); err != nil {
+		c.View = surroundings[i].view
+		for _, m := range surroundings[i].near {
+			c.Best.Context = append(c.Best.Context, contextMessage(m.Role, m.Content))
+		}
+	}
+	return out, nil
+}
+
+// viewedAtOnce is how many hits are surrounded between two looks at the context.
+const viewedAtOnce = 50
+
+// surroundings returns what surrounds each of the best hits.
+func (g *grouper) surroundings(best []SearchHit) (out []surroundings, err error) {
+	for batch := range slices.Chunk(best, viewedAtOnce) {
+		if err := g.ended(); err != nil {
 			return nil, err
 		}
+		anchors := make([]anchor, len(batch))
+		for i, hit := range batch {
+			anchors[i] = anchor{hit.SessionID, hit.MessageID}
+		}
+		more, err := surround(g.ctx, g.q, anchors, groupView)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
 	}
 	return out, nil
 }

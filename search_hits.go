@@ -11,15 +11,16 @@ import (
 // maxBatch bounds the parameters of one query.
 const maxBatch = 500
 
-// load reads the messages and sessions of hits and what stands around them.
-func (f *finder) load(found []engine.Hit) ([]SearchHit, error) {
+// load reads the messages and sessions of hits and, if asked, what stands around
+// them.
+func (f *finder) load(found []engine.Hit, around bool) ([]SearchHit, error) {
 	out := make([]SearchHit, 0, len(found))
 	for len(found) > 0 {
 		if err := f.ended(); err != nil {
 			return nil, err
 		}
 		n := min(maxBatch, len(found))
-		hits, err := f.loadBatch(found[:n])
+		hits, err := f.loadBatch(found[:n], around)
 		if err != nil {
 			return nil, err
 		}
@@ -29,7 +30,7 @@ func (f *finder) load(found []engine.Hit) ([]SearchHit, error) {
 	return out, nil
 }
 
-func (f *finder) loadBatch(found []engine.Hit) ([]SearchHit, error) {
+func (f *finder) loadBatch(found []engine.Hit, around bool) ([]SearchHit, error) {
 	ids := make([]any, len(found))
 	for i, h := range found {
 		ids[i] = h.MessageID
@@ -38,8 +39,10 @@ func (f *finder) loadBatch(found []engine.Hit) ([]SearchHit, error) {
 	if err := f.loadRows(byID, ids); err != nil {
 		return nil, err
 	}
-	if err := f.loadContext(byID, ids); err != nil {
-		return nil, err
+	if around {
+		if err := f.loadContext(byID, ids); err != nil {
+			return nil, err
+		}
 	}
 	out := make([]SearchHit, 0, len(found))
 	for _, h := range found {
@@ -141,18 +144,22 @@ func (f *finder) contextMessages(wanted map[int64]bool) (map[int64]ContextMessag
 	var o odd
 	err := eachRow(f.ctx, f.q, func(r engine.Rows) error {
 		var id int64
-		var m ContextMessage
+		var role string
 		var c Content
-		err := r.Scan(&id, textColumn{"", &m.Role, &o}, contentColumn{&c, &o})
-		m.Content = c.PlainText()
-		if m.Content == "" && len(c.Parts()) > len("[]") {
-			m.Content = noText
-		}
-		m.Content = cutChars(m.Content, contextChars)
-		out[id] = m
+		err := r.Scan(&id, textColumn{"", &role, &o}, contentColumn{&c, &o})
+		out[id] = contextMessage(role, c)
 		return err
 	}, `SELECT id, role, content FROM messages WHERE id IN (`+placeholders(len(ids))+`)`, ids...)
 	return out, err
+}
+
+func contextMessage(role string, c Content) ContextMessage {
+	m := ContextMessage{Role: role, Content: c.PlainText()}
+	if m.Content == "" && len(c.Parts()) > len("[]") {
+		m.Content = noText
+	}
+	m.Content = cutChars(m.Content, contextChars)
+	return m
 }
 
 // cutChars returns the first n characters.

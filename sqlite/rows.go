@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/sessiondb-go/sessiondb/internal/engine"
 	"github.com/sessiondb-go/sessiondb/internal/scan"
 )
 
@@ -76,11 +77,24 @@ func (r *rows) Scan(dest ...any) error {
 		return fmt.Errorf("scan: %d columns into %d targets", len(r.vals), len(dest))
 	}
 	for i, d := range dest {
-		if err := scan.Assign(d, r.vals[i]); err != nil {
+		if err := hand(d, r.vals[i]); err != nil {
 			return fmt.Errorf("scan column %d: %w", i, err)
 		}
 	}
 	return nil
+}
+
+// hand stores a value in a target: one of the driver, or a pointer to a text
+// that nobody else has.
+func hand(dest any, v sqldriver.Value) error {
+	s, ok := v.(*string)
+	if !ok {
+		return scan.Assign(dest, v)
+	}
+	if d, ok := dest.(engine.TextScanner); ok {
+		return d.ScanText(s)
+	}
+	return scan.Assign(dest, *s)
 }
 
 func (r *rows) Err() error { return r.err }

@@ -74,10 +74,10 @@ func (g *registry) remove(r *receiver) {
 // are read. That is one row at a time, unless SQLite sorts rows it made.
 type receiver struct {
 	id      int64
-	first   int64               // the number of the first that waits
 	waiting [][]sqldriver.Value // nil once it was read
+	left    int                 // how many of them were not
 	spare   []sqldriver.Value   // to be used again
-	before  []sqldriver.Value   // the values of the row before, by column
+	before  []string            // the texts of the row before, by column
 }
 
 // receive copies a row and returns its number.
@@ -87,24 +87,27 @@ func (r *receiver) receive(from []sqldriver.Value) int64 {
 		to = make([]sqldriver.Value, len(from))
 	}
 	if r.before == nil {
-		r.before = make([]sqldriver.Value, len(from))
+		r.before = make([]string, len(from))
 	}
 	r.copy(to, from)
+	if r.left == 0 {
+		r.waiting = r.waiting[:0]
+	}
+	r.left++
 	r.waiting = append(r.waiting, to)
-	return r.first + int64(len(r.waiting)) - 1
+	return int64(len(r.waiting)) - 1
 }
 
-// copy copies values, all texts of a row to one piece of memory. Many columns
-// say the same in each row, such as the session: that is shared.
+// copy copies values; texts become pointers to strings, which lie together. So
+// do the bytes of all texts of a row. Many columns say the same in each row, such
+// as the session: those bytes are shared.
 func (r *receiver) copy(to, from []sqldriver.Value) {
-	size := 0
+	size, texts := 0, 0
 	for i, v := range from {
-		to[i] = nil
 		switch v := v.(type) {
 		case string:
-			if was, ok := r.before[i].(string); ok && was == v {
-				to[i] = r.before[i]
-			} else {
+			texts++
+			if r.before[i] != v {
 				size += len(v)
 			}
 		case []byte:
@@ -113,29 +116,36 @@ func (r *receiver) copy(to, from []sqldriver.Value) {
 			to[i] = v
 		}
 	}
-	var texts strings.Builder
-	texts.Grow(size)
+	if texts == 0 {
+		return
+	}
+	var bytes strings.Builder
+	bytes.Grow(size)
+	heads := make([]string, 0, texts)
 	for i, v := range from {
-		if v, ok := v.(string); ok && to[i] == nil {
-			texts.WriteString(v)
-			to[i] = texts.String()[texts.Len()-len(v):]
-			r.before[i] = to[i]
+		v, ok := v.(string)
+		if !ok {
+			continue
 		}
+		if r.before[i] != v {
+			bytes.WriteString(v)
+			r.before[i] = bytes.String()[bytes.Len()-len(v):]
+		}
+		heads = append(heads, r.before[i])
+		to[i] = &heads[len(heads)-1]
 	}
 }
 
-// take returns a row that was received, valid until the next one is taken.
+// take returns a row that was received, valid until the next one is taken. Its
+// texts are pointers to strings that stay as they are.
 func (r *receiver) take(number any, last []sqldriver.Value) ([]sqldriver.Value, error) {
-	n, _ := number.(int64)
-	i := n - r.first
+	i, _ := number.(int64)
 	if i < 0 || i >= int64(len(r.waiting)) || r.waiting[i] == nil {
 		return nil, fmt.Errorf("%s: row %v was not received", rowCall, number)
 	}
 	row := r.waiting[i]
 	r.waiting[i] = nil
-	if len(r.waiting) == 1 {
-		r.waiting, r.first = r.waiting[:0], n+1
-	}
+	r.left--
 	r.spare = last
 	return row, nil
 }

@@ -27,7 +27,11 @@ func TestColumnsAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for r.Next() {
-			got = append(got, fmt.Sprintf("%#v", r.vals))
+			var v [4]any
+			if err := r.Scan(&v[0], &v[1], &v[2], &v[3]); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, strings.ReplaceAll(fmt.Sprintf("%#v", v[:]), "interface {}", "driver.Value"))
 		}
 		if err := r.Err(); err != nil {
 			t.Fatal(err)

@@ -21,6 +21,10 @@ type Rows interface {
 	Close() error
 }
 
+// TextScanner is a target of Scan, beside sql.Scanner, that may get a text by a
+// pointer which it then owns: that saves making a value of any of it.
+type TextScanner interface{ ScanText(s *string) error }
+
 // Row is a result of at most one row. Scan returns sql.ErrNoRows when there is
 // none.
 type Row interface {
