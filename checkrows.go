@@ -179,7 +179,18 @@ func (db *DB) checkTitles(ctx context.Context, q engine.Queryer) (out []engine.F
 	if err != nil || len(titles) == 0 {
 		return nil, err
 	}
-	return []engine.Finding{{Code: "duplicate_title", What: counted(int64(len(titles)), "title") + " of several sessions: " + some(titles)}}, nil
+	ids, err := queryStrings(ctx, q, `SELECT id FROM sessions WHERE title = ? ORDER BY started_at, id`, titles[0])
+	if err != nil || len(ids) < 2 {
+		return nil, err
+	}
+	other, err := nextTitle(ctx, q, titles[0])
+	if err != nil {
+		return nil, err
+	}
+	place := ShellQuote(db.engine.Info().Place)
+	return []engine.Finding{{Code: "duplicate_title", What: fmt.Sprintf("%s of several sessions: %s; %q is that of %s: rename all but one, then doctor --fix keeps titles apart",
+		counted(int64(len(titles)), "title"), some(titles), titles[0], some(ids)),
+		Fix: "sessiondb rename " + ShellQuote(ids[len(ids)-1]) + " " + ShellQuote(other) + " --db " + place}}, nil
 }
 
 // sharedTitles are those that several sessions have.

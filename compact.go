@@ -35,6 +35,9 @@ type CompactReport struct {
 	// Rebuilt says that the full-text indexes were made anew, because they did
 	// not match the messages, or for another layout.
 	Rebuilt bool `json:"rebuilt"`
+	// Older says that they were made anew only because an older release of SQLite
+	// had filled them, which splits some text another way: they were sound.
+	Older bool `json:"older"`
 	// Held says that a reader keeps the file from getting shorter. It does when
 	// the reader is done.
 	Held bool `json:"held"`
@@ -52,7 +55,7 @@ func (db *DB) Compact(ctx context.Context, o CompactOptions) (r CompactReport, e
 		return r, err
 	}
 	done, err := db.engine.Compact(ctx, engine.CompactOptions{Layout: engine.Layout(o.Layout), Progress: o.Progress})
-	r.Rebuilt, r.Held = done.Rebuilt, done.Held
+	r.Rebuilt, r.Older, r.Held = done.Rebuilt, done.Older, done.Held
 	if err != nil {
 		return r, err
 	}

@@ -119,7 +119,13 @@ type finder struct {
 // watches a context costs more than such rows do.
 func (db *DB) newFinder(ctx context.Context, q engine.Queryer, s SearchQuery) *finder {
 	query := searchql.Parse(s.Text, searchql.Options{Now: db.now(), Substring: s.Substring})
-	match := func(m engine.Match) (engine.Matches, error) { return db.engine.Match(ctx, q, m) }
+	match := func(m engine.Match) (engine.Matches, error) {
+		found, err := db.engine.Match(ctx, q, m)
+		if err == nil && found.Unreadable > 0 && db.tellDamage != nil {
+			db.tellDamage(&DamageError{Tables: []string{"messages"}, cause: ErrCorrupt})
+		}
+		return found, err
+	}
 	return &finder{ctx: context.WithoutCancel(ctx), ended: ctx.Err, q: q, match: match,
 		s: s, query: query, where: searchWhere(s, query.Filters)}
 }

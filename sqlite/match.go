@@ -34,7 +34,7 @@ func (s *store) Match(ctx context.Context, q engine.Queryer, m engine.Match) (en
 		}
 		counts, delivered, err := run.run()
 		if err == nil {
-			return engine.Matches{Hits: hits, Counts: counts, Notices: append(ix.notices(), run.notices()...)}, nil
+			return engine.Matches{Hits: hits, Counts: counts, Notices: append(ix.notices(), run.notices()...), Unreadable: run.unreadable}, nil
 		}
 		if ctx.Err() != nil || !ix.used() || m.Each != nil && delivered || errors.Is(err, sessiondb.ErrClosed) {
 			return out, err

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"errors"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
 // soundIndexes makes the full-text indexes anew if one is not what its texts
@@ -12,28 +14,54 @@ func (c *compaction) soundIndexes(ctx context.Context) error {
 	if c.done.Rebuilt {
 		return nil
 	}
-	rebuilt, err := c.reindex(ctx, false, c.report)
-	c.done.Rebuilt = rebuilt
+	wrong, older, err := c.mismatched(ctx)
+	if err != nil || !wrong {
+		return err
+	}
+	c.done.Rebuilt, err = c.reindex(ctx, c.report)
+	c.done.Older = older
 	return err
 }
 
-// reindex makes the full-text indexes anew from the messages, in one
-// transaction: all of them if one does not match, or anyhow when forced.
-func (s *store) reindex(ctx context.Context, force bool, report func(what string, done, total int64)) (rebuilt bool, err error) {
+// mismatched says that one of the full-text indexes does not match the messages,
+// and whether that is only since an older release of SQLite filled it.
+func (c *compaction) mismatched(ctx context.Context) (wrong, older bool, err error) {
+	older = true
 	for _, index := range indexes {
-		if force {
-			break
+		c.report("compare "+index+" with the messages", 0, 0)
+		err := c.step(ctx, func() error { return c.inTx(ctx, func() error { return c.compare(ctx, index) }) })
+		if err == nil {
+			continue
 		}
-		report("compare "+index+" with the messages", 0, 0)
-		err := s.step(ctx, func() error { return s.inTx(ctx, func() error { return s.compare(ctx, index) }) })
-		force = errors.Is(err, errStale) || err != nil && indexSuspect(err)
-		if err != nil && !force {
-			return false, err
+		if !errors.Is(err, errStale) && !indexSuspect(err) {
+			return false, false, err
+		}
+		wrong = true
+		if older = older && !errors.Is(err, errStale); older {
+			if older, err = c.onlyOlder(ctx, index); err != nil {
+				return false, false, err
+			}
 		}
 	}
-	if !force {
-		return false, nil
-	}
+	return wrong, older, nil
+}
+
+// onlyOlder says whether an index that SQLite calls damaged is one that an older
+// release filled.
+func (s *store) onlyOlder(ctx context.Context, index string) (older bool, err error) {
+	k := &checker{store: s}
+	err = s.Read(ctx, func(q engine.Queryer) (err error) {
+		if k.shape, err = readShape(ctx, q.(*readTx).c); err == nil {
+			older, err = k.fromOlderSQLite(ctx, q.(*readTx).c, index)
+		}
+		return err
+	})
+	return older, err
+}
+
+// reindex makes the full-text indexes anew from the messages, in one
+// transaction.
+func (s *store) reindex(ctx context.Context, report func(what string, done, total int64)) (rebuilt bool, err error) {
 	err = s.step(ctx, func() error {
 		return s.inTx(ctx, func() error {
 			m, err := s.migrating(ctx, s.w)
@@ -96,7 +124,7 @@ func (c *compaction) mergeIndexes(ctx context.Context) error {
 	for _, index := range indexes {
 		err := c.mergeIndex(ctx, index)
 		if errors.Is(err, errStale) || err != nil && indexSuspect(err) {
-			c.done.Rebuilt, err = c.reindex(ctx, true, c.report)
+			c.done.Rebuilt, err = c.reindex(ctx, c.report)
 			return err
 		}
 		if err != nil {

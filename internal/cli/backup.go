@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,21 +67,29 @@ func (a *app) backup(ctx context.Context, args []string, keep int) error {
 		}
 		return a.backedUp(b)
 	}
-	dst, inFolder, err := a.backupPath(path, args)
+	dst, inFolder, err := backupPlace(path, args)
 	if err != nil {
 		return err
 	}
 	if keep > 0 && !inFolder {
 		return usagef("--keep is about the backups in a folder, and %s is a file: give a folder", args[0])
 	}
-	b := backedUp{Path: dst, Removed: []string{}, Held: []sqlite.HeldBackup{}}
-	err = a.read(ctx, func(db *sessiondb.DB) error {
-		b.BackupReport, err = db.BackupWithReport(ctx, dst)
-		return err
-	})
+	b := backedUp{Removed: []string{}, Held: []sqlite.HeldBackup{}}
+	write := func(dst string) error {
+		return a.read(ctx, func(db *sessiondb.DB) (err error) {
+			b.BackupReport, err = db.BackupWithReport(ctx, dst)
+			return err
+		})
+	}
+	if inFolder {
+		dst, err = a.backupInto(path, dst, write)
+	} else {
+		err = write(dst)
+	}
 	if err != nil {
 		return err
 	}
+	b.Path = dst
 	if keep > 0 {
 		rotated, err := sqlite.RotateBackups(ctx, path, dst, b.BackupReport, keep)
 		b.Removed, b.Held = append(b.Removed, rotated.Removed...), append(b.Held, rotated.Held...)
@@ -91,9 +101,8 @@ func (a *app) backup(ctx context.Context, args []string, keep int) error {
 	return a.backedUp(b)
 }
 
-// backupPath is where a backup goes, and whether that is a name of ours in a
-// folder.
-func (a *app) backupPath(store string, args []string) (dst string, inFolder bool, err error) {
+// backupPlace is the file or the folder that a backup goes to.
+func backupPlace(store string, args []string) (place string, folder bool, err error) {
 	dir := filepath.Join(filepath.Dir(resolved(store)), "backups")
 	if len(args) > 0 {
 		dir = args[0]
@@ -105,11 +114,40 @@ func (a *app) backupPath(store string, args []string) (dst string, inFolder bool
 			return dir, false, nil
 		}
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", false, err
+	return dir, true, nil
+}
+
+// backupInto makes a backup of a name of ours in a folder, which is made if need
+// be, and which goes again if no backup came to be in it.
+func (a *app) backupInto(store, dir string, write func(dst string) error) (dst string, err error) {
+	if _, missing := os.Stat(dir); os.IsNotExist(missing) {
+		if err = os.MkdirAll(dir, 0o700); err != nil {
+			return "", err
+		}
+		defer func() {
+			if err != nil {
+				_ = os.Remove(dir) // unless something is in it
+			}
+		}()
 	}
-	dst, err = sqlite.BackupPath(store, dir, a.now())
-	return dst, true, err
+	err = untaken(func() error {
+		if dst, err = sqlite.BackupPath(store, dir, a.now()); err != nil {
+			return err
+		}
+		return write(dst)
+	})
+	return dst, err
+}
+
+// untaken makes a file of the next free name, anew where another program took
+// that meanwhile: one that began at the same moment.
+func untaken(write func() error) (err error) {
+	for range 100 {
+		if err = write(); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return err
 }
 
 // backedUp prints what was done, and warns of what is not as it should be.

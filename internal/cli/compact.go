@@ -49,7 +49,7 @@ func (a *app) compact(ctx context.Context, layout sessiondb.IndexLayout) error {
 	if err != nil {
 		return err
 	}
-	if r.Rebuilt && layout == "" {
+	if r.Rebuilt && !r.Older && layout == "" {
 		a.note("the search indexes did not match the messages: they were made anew")
 	}
 	if r.Held {

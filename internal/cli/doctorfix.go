@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -42,20 +43,22 @@ func (a *app) fix(ctx context.Context, path string, o fixOptions, found []sessio
 		}
 		return firstOf(a.printFindings(found), err, verdict(found))
 	}
-	if o.backup == "" && onServer(path) {
-		o.backup = sqlite.StampedName("sessiondb", ".before-fix-", a.now())
+	beside := path
+	if onServer(path) {
+		beside = "sessiondb"
 	}
-	if o.backup == "" {
-		o.backup = sqlite.StampedName(path, ".before-fix-", a.now())
+	named := func() string { return sqlite.StampedName(beside, ".before-fix-", a.now()) }
+	if o.backup != "" {
+		named = func() string { return o.backup }
 	}
 	for _, f := range mend {
 		a.note("to mend: %s", f.What)
 	}
-	question := fmt.Sprintf("Mend this in %s, after a backup to %s?", shown(path), o.backup)
+	question := fmt.Sprintf("Mend this in %s, after a backup to %s?", shown(path), named())
 	if err := a.ask(ctx, o.consent, question); err != nil {
 		return err
 	}
-	if err := a.backupFirst(ctx, path, o.backup); err != nil {
+	if err := a.backupFirst(ctx, path, named); err != nil {
 		return failf(err, "nothing was changed, since no backup could be made: %v", err)
 	}
 	if err := a.mend(ctx, path, o.full); err != nil {
@@ -86,17 +89,26 @@ func isPartial(f sessiondb.Finding) bool { return f.Code == "partial_left" }
 
 // backupFirst makes a verified copy. Where only a writer can make the store
 // whole, the files are copied as they are.
-func (a *app) backupFirst(ctx context.Context, path, to string) error {
+func (a *app) backupFirst(ctx context.Context, path string, named func() string) (err error) {
 	begun := time.Now()
+	to := named()
+	for again := true; again; again = errors.Is(err, fs.ErrExist) && to != named() {
+		to = named()
+		err = a.copyTo(ctx, path, to)
+	}
+	if err == nil {
+		a.note("backup: %s (%.1f s)", to, time.Since(begun).Seconds())
+	}
+	return err
+}
+
+func (a *app) copyTo(ctx context.Context, path, to string) error {
 	err := a.with(ctx, path, true, func(db *sessiondb.DB) error {
 		defer a.working("backing up")()
 		return db.Backup(ctx, to)
 	})
 	if errors.Is(err, errNeedsWriter) {
 		err = sqlite.CopyFiles(ctx, path, to)
-	}
-	if err == nil {
-		a.note("backup: %s (%.1f s)", to, time.Since(begun).Seconds())
 	}
 	return err
 }

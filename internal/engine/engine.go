@@ -131,4 +131,7 @@ type Matches struct {
 	Counts map[string]int64
 	// Notices tell what an index could not do.
 	Notices []string
+	// Unreadable is how many hits are left out, since they stand on damaged
+	// pages. A notice tells of them.
+	Unreadable int
 }

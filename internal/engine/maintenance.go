@@ -71,6 +71,9 @@ type CompactOptions struct {
 type Compacted struct {
 	Vacuumed bool
 	Rebuilt  bool // indexes that did not match the messages, or were laid out anew
+	// Older says that the only reason was that an older release of SQLite had
+	// filled them: they were sound.
+	Older bool
 	// Held says that readers kept the file from getting shorter: it does when
 	// they are done.
 	Held bool
