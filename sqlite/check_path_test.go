@@ -130,7 +130,7 @@ func TestCheckNowhere(t *testing.T) {
 	if got := codes(examine(t, filepath.Join(dir, "no", "state.db"))); got != "missing" {
 		t.Errorf("a file that is not there: %s", got)
 	}
-	if got := codes(examine(t, dir)); got != "not_database" {
+	if got := codes(examine(t, dir)); got != "not_file" {
 		t.Errorf("a folder: %s", got)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
