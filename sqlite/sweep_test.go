@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -56,7 +57,9 @@ PRAGMA page_size = `+fmt.Sprint(sweptPage)+`; VACUUM; DELETE FROM waste; PRAGMA 
 	return path
 }
 
-// TestSweep damages every page of a store, one at a time. What a quick check, a
+var everyPage = flag.Bool("every-page", false, "damage every page of a store, not a sample of them: some minutes")
+
+// TestSweep damages pages of a store, one at a time. What a quick check, a
 // full one and a backup say of it must agree; what is mended has every row, and
 // for what is not the next command is told.
 func TestSweep(t *testing.T) {
@@ -67,11 +70,12 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &sweep{told: map[string]int{}}
-		step := 1
-		if testing.Short() {
+		step := 11
+		switch {
+		case *everyPage:
+			step = 1
+		case testing.Short(), layout == sessiondb.ExternalIndexes: // of which most is the same
 			step = 29
-		} else if layout == sessiondb.ExternalIndexes {
-			step = 5 // most of it is the same
 		}
 		r := rand.New(rand.NewPCG(3, 4))
 		for page := 2 + r.IntN(step); page <= len(good)/sweptPage; page += step {
