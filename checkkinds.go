@@ -26,6 +26,7 @@ const (
 var findingKinds = []FindingKind{
 	{"missing", SeverityError, "there is no file", "", "check the path"},
 	{"empty_file", SeverityError, "the file has no bytes", "", "`sessiondb restore` a backup; as it is, it counts as a new store"},
+	{"log_alone", SeverityError, "the file has no bytes, and its write-ahead log holds data", recoverIt, ""},
 	{"unreadable", SeverityError, "this user may not read the file, or the system can't", "", "check owner, mode and disk"},
 	{"not_database", SeverityError, "the file is no SQLite database, or its first bytes are lost", recoverIt, ""},
 	{"not_file", SeverityError, "what is there is a folder or a device", "", "check the path"},

@@ -28,7 +28,8 @@ const (
 // Watch yields messages by id as they are committed, by whatever process, and
 // waits for more until ctx ends or an error is yielded; the end of ctx is no
 // error. A message that replaces another has a new id, so it is yielded too.
-// Nothing of the store is held while it waits.
+// Nothing of the store is held while it waits. Where another file takes the place
+// of the store, the error is [ErrReplaced].
 func (db *DB) Watch(ctx context.Context, f WatchFilter) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		last := f.After
@@ -79,6 +80,11 @@ func (db *DB) watchPage(ctx context.Context, f WatchFilter, last int64) (out []M
 	if f.Source != "" {
 		where = append(where, `EXISTS (SELECT 1 FROM sessions s WHERE s.id = m.session_id AND s.source = ?)`)
 		args = append(args, f.Source)
+	}
+	if e, ok := db.engine.(engine.Placed); ok {
+		if err := e.InPlace(); err != nil {
+			return nil, err
+		}
 	}
 	err = db.read(ctx, func(q engine.Queryer) error {
 		out, err = queryMessages(ctx, q, `FROM messages m WHERE `+strings.Join(where, ` AND `)+` ORDER BY m.id LIMIT ?`, append(args, watchPage)...)

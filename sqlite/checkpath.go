@@ -116,11 +116,11 @@ func (p *pathCheck) lookAtFile() (size int64, ok bool) {
 			What: fmt.Sprintf("this user may not read the file: its mode is %04o", info.Mode().Perm())})
 	case info.Size() == 0:
 		p.outside()
-		what := "the file has no bytes: no session is in it"
 		if fileHolds(p.real + "-wal") {
-			what = "the file has no bytes, but a write-ahead log beside it does: it was emptied, or is not the one of that log"
+			p.add("log_alone", "the file has no bytes, but a write-ahead log beside it does: it was emptied, or is not the one of that log")
+		} else {
+			p.add("empty_file", "the file has no bytes: no session is in it")
 		}
-		p.add("empty_file", "%s", what)
 	default:
 		return info.Size(), true
 	}

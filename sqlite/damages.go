@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	lib "modernc.org/sqlite/lib"
+
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
@@ -46,7 +48,7 @@ func (d *damages) everything(ctx context.Context, c *conn, pragma string) error 
 	if err == nil && len(lines) < maxLines {
 		return nil
 	}
-	if err != nil && !errors.Is(err, sessiondb.ErrCorrupt) {
+	if err != nil && !errors.Is(err, sessiondb.ErrCorrupt) && primaryCode(err) != lib.SQLITE_ERROR {
 		return err
 	}
 	for _, name := range slices.Concat(d.tables, d.virtual) {
@@ -61,6 +63,10 @@ func (d *damages) everything(ctx context.Context, c *conn, pragma string) error 
 func (d *damages) table(ctx context.Context, c *conn, pragma, name string) error {
 	lines, err := texts(ctx, c, "PRAGMA main."+pragma+"("+quoted(name)+")")
 	d.read(lines)
+	if primaryCode(err) == lib.SQLITE_ERROR && slices.Contains(d.fulltext, name) {
+		d.add("index_damage", name, err.Error()).torn = true // what it keeps about itself is gone
+		return nil
+	}
 	if errors.Is(err, sessiondb.ErrCorrupt) {
 		return d.blame(ctx, c, name, err)
 	}

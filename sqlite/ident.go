@@ -30,6 +30,14 @@ func identify(path, real string) (*identity, error) {
 	return &identity{path: path, real: real, db: info}, nil
 }
 
+// InPlace implements [engine.Placed].
+func (s *store) InPlace() error {
+	if s.ident == nil {
+		return nil
+	}
+	return s.ident.check()
+}
+
 // check says whether the database at its path is still the one that is open,
 // and still under the name beside which its log lies: behind a link that came
 // later, others would look for the log elsewhere.

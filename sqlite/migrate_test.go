@@ -322,6 +322,9 @@ func TestLogLeftBehind(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := hash(t, path+tt.left)
+			if _, err := Open(t.Context(), path, Options{ReadOnly: true}); err == nil {
+				t.Error("opened to read")
+			}
 			_, err := Open(t.Context(), path, Options{})
 			if !errors.Is(err, sessiondb.ErrNotStore) || !strings.Contains(err.Error(), tt.left) {
 				t.Errorf("open: %v", err)

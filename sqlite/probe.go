@@ -24,7 +24,7 @@ func (s *store) probe(ctx context.Context) (*shape, error) {
 	case !info.Mode().IsRegular():
 		return nil, s.notStore("it is not a regular file")
 	case info.Size() == 0:
-		return nil, nil
+		return nil, s.leftBehind()
 	}
 	var sh *shape
 	for range looks {
@@ -90,17 +90,18 @@ func look(ctx context.Context, path string, a access) (*conn, *shape, error) {
 // unsettled says that there is a log or a journal with something in it.
 func (s *store) unsettled() bool { return fileHolds(s.real+"-wal") || fileHolds(s.real+"-journal") }
 
-// leftBehind refuses to make a store where the log or the journal of one is left:
-// SQLite would delete it, and it may hold the last messages of a file that was
-// moved away. Who makes a store makes its log later, so the log is looked at
-// first; a journal lies beside an empty file while that is being made.
+// leftBehind refuses a store of which only the log or the journal is left: SQLite
+// would delete it, also to read, and it may hold the last messages of a file that
+// was moved away or emptied. Who makes a store makes its log later, so the log is
+// looked at first; a journal lies beside an empty file while that is being made.
 func (s *store) leftBehind() error {
 	for _, suffix := range []string{"-wal", "-journal"} {
 		if !fileHolds(s.real + suffix) {
 			continue
 		}
 		if !exists(s.real) || suffix == "-wal" && !fileHolds(s.real) {
-			return s.notStore("it is gone or empty, and " + s.real + suffix + " is left: put the two together again, or move that away")
+			return s.notStore("it is gone or empty, and " + s.real + suffix +
+				" is left: put the two together again, save what that holds with 'sessiondb recover', or move it away")
 		}
 	}
 	return nil

@@ -12,8 +12,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/fixture"
 )
 
 // pausedRole stores a key, says so, waits for a line, and stores a session.
@@ -166,5 +168,34 @@ func TestCloseBesideAnotherLog(t *testing.T) {
 		}
 		_ = c.close()
 		consistent(t, s.path)
+	}
+}
+
+// Who waits for messages does not wait for ever at a file that nobody writes to
+// any more.
+func TestWatchReplaced(t *testing.T) {
+	for name, readOnly := range map[string]bool{"to read": true, "to write": false} {
+		t.Run(name, func(t *testing.T) {
+			path, other := fixture.Copy(t, "hermes-v11.db"), fixture.Copy(t, "hermes-v11.db")
+			db, err := Open(t.Context(), path, Options{ReadOnly: readOnly})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = db.Close() })
+			seen := 0
+			for _, err := range db.Watch(t.Context(), sessiondb.WatchFilter{Every: time.Millisecond}) {
+				if seen++; seen == 1 {
+					if err := os.Rename(other, path); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err != nil {
+					if !errors.Is(err, sessiondb.ErrReplaced) || seen == 1 {
+						t.Errorf("after %d: %v", seen, err)
+					}
+					return
+				}
+			}
+		})
 	}
 }

@@ -255,7 +255,11 @@ func (s *store) openReadOnly(ctx context.Context, refusal error) error {
 	s.madeLog = !exists(s.real + "-wal")
 	a := access{mode: "ro", forgiving: s.forgiving, vfs: s.vfs, busy: s.busy, small: true}
 	var c *conn
-	err := s.retry(ctx, func() (err error) {
+	var err error
+	if s.ident, err = identify(s.path, s.real); err != nil {
+		return err
+	}
+	err = s.retry(ctx, func() (err error) {
 		c, s.shape, err = look(ctx, s.path, a)
 		if (cantOpen(err) || noSharedMemory(err) || errors.Is(err, sessiondb.ErrFull)) && !a.immutable && !s.unsettled() {
 			// A log can't be kept beside the file, and there is none: nobody

@@ -245,3 +245,40 @@ func TestMendIndexPages(t *testing.T) {
 		}
 	}
 }
+
+// An index that lost what it keeps about itself is an index to be made anew.
+func TestMendIndexSettings(t *testing.T) {
+	for _, index := range indexes {
+		for _, spoil := range []string{"DELETE FROM %s_config", "UPDATE %s_config SET v = 99"} {
+			path := fixture.Copy(t, "hermes-v11.db")
+			c, err := openConn(t.Context(), path, access{mode: "rw"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			run(t, c, fmt.Sprintf(spoil, index))
+			if err := c.close(); err != nil {
+				t.Fatal(err)
+			}
+			found, err := Check(t.Context(), path, sessiondb.CheckOptions{})
+			if got := codes(found); err != nil || !strings.Contains(got, "index_damage") || sessiondb.Worst(found) != sessiondb.SeverityWarning {
+				t.Errorf("%s: %s, %v", index, got, err)
+			}
+			db, err := Open(t.Context(), path, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.Repair(t.Context(), sessiondb.RepairOptions{}); err != nil {
+				t.Error(err)
+			}
+			if _, err := db.Compact(t.Context(), sessiondb.CompactOptions{}); err != nil {
+				t.Error(err)
+			}
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+			if found, err := Check(t.Context(), path, sessiondb.CheckOptions{Full: true}); err != nil || sessiondb.Worst(found) == sessiondb.SeverityWarning || sessiondb.Worst(found) == sessiondb.SeverityError {
+				t.Errorf("%s, mended: %s, %v", index, codes(found), err)
+			}
+		}
+	}
+}

@@ -19,6 +19,9 @@ const storeName = "state.db"
 
 // storePath is where the store is: --db, $HERMES_HOME, or the usual folder.
 func (a *app) storePath() (string, error) {
+	if onServer(a.store) {
+		return address(a.store)
+	}
 	if a.store != "" {
 		return a.store, nil
 	}

@@ -62,7 +62,7 @@ Exit code 4 says that something is missing; the table says what.`,
 			if args[0] == "" || args[1] == "" {
 				return usagef("a name is empty: give the damaged store and the new one")
 			}
-			return nil
+			return notOnServer(args[0], "recover reads a file; restore a dump of it with pg_restore")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p := a.NewProgress()

@@ -12,16 +12,31 @@ import (
 	"github.com/sessiondb-go/sessiondb/sqlite"
 )
 
-// onServer reports whether a store is on a server, and no file.
+// onServer reports whether a store is on a server, and no file. Whatever begins
+// as an address of one does, so that a slip of the pen makes no file of that
+// name, with the password in it.
 func onServer(store string) bool {
-	return strings.HasPrefix(store, "postgres://") || strings.HasPrefix(store, "postgresql://")
+	scheme, _, ok := strings.Cut(store, ":")
+	return ok && (strings.EqualFold(scheme, "postgres") || strings.EqualFold(scheme, "postgresql"))
+}
+
+// address is the address of a server as it must be written.
+func address(store string) (string, error) {
+	scheme, rest, _ := strings.Cut(store, ":")
+	if !strings.HasPrefix(rest, "//") {
+		return "", usagef("a store on a server is postgres://USER@HOST/DATABASE, with two slashes")
+	}
+	return strings.ToLower(scheme) + ":" + rest, nil
 }
 
 // shown is a store as it may be printed: without a password.
 func shown(store string) string {
 	u, err := url.Parse(store)
-	if err != nil || !onServer(store) {
+	switch {
+	case !onServer(store):
 		return store
+	case err != nil || u.Opaque != "" || u.Host == "":
+		return "the server"
 	}
 	if u.User != nil {
 		u.User = url.User(u.User.Username())

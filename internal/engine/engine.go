@@ -63,6 +63,13 @@ type Engine interface {
 	Close() error
 }
 
+// Placed is an engine whose database can be taken from its place while it is
+// open.
+type Placed interface {
+	// InPlace is an error if the place holds another database now, or none.
+	InPlace() error
+}
+
 // Info is what the rules need to know about the database behind the seam.
 type Info struct {
 	// ReadOnly is set when every Write is refused.
