@@ -3,6 +3,7 @@ package sessiondb
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
@@ -71,7 +72,10 @@ func surround(ctx context.Context, q engine.Queryer, anchors []anchor, o Anchore
 		parts[i] = s
 	}
 	slices.Sort(wanted)
-	ms, err := messagesWith(ctx, q, slices.Compact(wanted))
+	room := messageRoom.Get().(*[]Message)
+	defer freeRoom(room)
+	ms, err := appendWith(ctx, q, *room, slices.Compact(wanted))
+	*room = ms
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +89,28 @@ func surround(ctx context.Context, q engine.Queryer, anchors []anchor, o Anchore
 	return out, nil
 }
 
+// kept is how many messages a bookend holds, as far as room is made for them.
+func (o AnchoredOptions) kept() int { return min(max(o.Bookend, 0), maxHint) }
+
+// messageRoom is room for the messages that views are made of. They copy what they
+// show, and to touch fresh memory each time would cost as much as to read them.
+var messageRoom = sync.Pool{New: func() any { return new([]Message) }}
+
+func freeRoom(room *[]Message) {
+	if cap(*room) > maxHint {
+		return
+	}
+	clear(*room)
+	*room = (*room)[:0]
+	messageRoom.Put(room)
+}
+
 // likely is how many messages most often hold enough for a bookend.
 func (o AnchoredOptions) likely() int {
 	if o.Bookend <= 0 {
 		return 0
 	}
-	return min(o.Bookend, maxHint)*3/2 + 1
+	return o.kept()*3/2 + 1
 }
 
 // cut cuts n ids off, the first or the last ones.
@@ -122,16 +142,16 @@ func (s stretch) view(ctx context.Context, q engine.Queryer, ms []Message, o Anc
 // until it has enough that count, and returns them in order. Those that are
 // looked at first are in ms.
 func (o AnchoredOptions) bookend(ctx context.Context, q engine.Queryer, ms []Message, ids []int64, last bool) ([]Message, error) {
-	out := []Message{}
+	out := make([]Message, 0, o.kept())
 	off, rest := cut(ids, o.likely(), last)
-	list := pick(ms, off)
 	for {
 		if last {
-			slices.Reverse(list)
+			off = slices.Clone(off)
+			slices.Reverse(off)
 		}
-		for _, m := range list {
-			if len(out) < o.Bookend && o.keeps(m.Role) && !m.Content.isEmpty() {
-				out = append(out, m)
+		for _, id := range off {
+			if m := find(ms, id); m != nil && len(out) < o.Bookend && o.keeps(m.Role) && !m.Content.isEmpty() {
+				out = append(out, *m)
 			}
 		}
 		if len(out) >= o.Bookend || len(rest) == 0 {
@@ -139,7 +159,7 @@ func (o AnchoredOptions) bookend(ctx context.Context, q engine.Queryer, ms []Mes
 		}
 		off, rest = cut(rest, o.likely(), last)
 		var err error
-		if list, err = messagesWith(ctx, q, off); err != nil {
+		if ms, err = messagesWith(ctx, q, off); err != nil {
 			return out, err
 		}
 	}

@@ -1,7 +1,6 @@
 package sessiondb
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -92,11 +91,28 @@ func (s stretch) near() []int64 {
 func pick(ms []Message, ids []int64) []Message {
 	out := make([]Message, 0, len(ids))
 	for _, id := range ids {
-		if i, ok := slices.BinarySearchFunc(ms, id, func(m Message, id int64) int { return cmp.Compare(m.ID, id) }); ok {
-			out = append(out, ms[i])
+		if m := find(ms, id); m != nil {
+			out = append(out, *m)
 		}
 	}
 	return out
+}
+
+// find returns the message of an id, nil where it is not among ms, which are in
+// order.
+func find(ms []Message, id int64) *Message {
+	from, to := 0, len(ms)
+	for from < to {
+		if i := int(uint(from+to) / 2); ms[i].ID < id {
+			from = i + 1
+		} else {
+			to = i
+		}
+	}
+	if from == len(ms) || ms[from].ID != id {
+		return nil
+	}
+	return &ms[from]
 }
 
 // idBatch is how many messages are read by id at once. What is left of a batch
@@ -106,8 +122,11 @@ const idBatch = 64
 var messagesWithSQL = messagesByID(placeholders(idBatch))
 
 // messagesWith reads messages by id; ids must be in order.
-func messagesWith(ctx context.Context, q engine.Queryer, ids []int64) (out []Message, err error) {
-	out = make([]Message, 0, len(ids))
+func messagesWith(ctx context.Context, q engine.Queryer, ids []int64) ([]Message, error) {
+	return appendWith(ctx, q, make([]Message, 0, len(ids)), ids)
+}
+
+func appendWith(ctx context.Context, q engine.Queryer, out []Message, ids []int64) (_ []Message, err error) {
 	for batch := range slices.Chunk(ids, idBatch) {
 		var args [idBatch]any
 		for i, id := range batch {

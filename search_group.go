@@ -20,8 +20,8 @@ type GroupedResult struct {
 type ConversationHit struct {
 	// Best is the hit that the order of the search puts first.
 	Best SearchHit `json:"best"`
-	// Hits is how many messages of the conversation match; where there are other
-	// pages, without those that hold a word only as a part of a longer one.
+	// Hits is how many messages of the conversation match. Where there are other
+	// pages, those that hold a word only as a part of a longer one may be left out.
 	Hits int64 `json:"hits"`
 	// RootID and TipID are the ends of the chain; the tip is the session to
 	// resume. Both are Best.SessionID where there is no chain.
@@ -76,6 +76,7 @@ type grouper struct {
 	*finder
 	db    *DB
 	roots map[string]string // root by session
+	tally map[string]int64  // hits by session, nil where they were not counted on the way
 }
 
 func (g *grouper) search() (GroupedResult, error) {
@@ -145,20 +146,23 @@ func (g *grouper) best(limit, offset int) (out []engine.Hit, notices []string, e
 // sessions; 0 is all of them. More says that there are others.
 func (g *grouper) firstHits(enough int) (firsts []engine.Hit, more bool, notices []string, err error) {
 	m := g.request()
-	seen := map[string]bool{}
+	m.Tally = true
+	seen := map[string]int64{}
 	m.Each = func(h engine.Hit) bool {
-		if seen[h.SessionID] {
-			return true
+		if seen[h.SessionID] == 0 {
+			if enough > 0 && len(firsts) == enough {
+				more = true
+				return false
+			}
+			firsts = append(firsts, h)
 		}
-		if enough > 0 && len(firsts) == enough {
-			more = true
-			return false
-		}
-		seen[h.SessionID] = true
-		firsts = append(firsts, h)
+		seen[h.SessionID]++
 		return true
 	}
 	found, err := g.match(m)
+	if g.tally = found.Counts; !more {
+		g.tally = seen
+	}
 	return firsts, more, found.Notices, err
 }
 
@@ -288,6 +292,10 @@ func (g *grouper) paths(best []SearchHit) (map[string][]chainNode, error) {
 		roots = append(roots, g.roots[hit.SessionID])
 	}
 	out := map[string][]chainNode{}
+	roots, err := g.parents(roots, out)
+	if err != nil {
+		return nil, err
+	}
 	for batch := range slices.Chunk(roots, projectBatch) {
 		nodes, err := continuations(g.ctx, g.q, g.db.latest(), batch...)
 		if err != nil {
@@ -305,6 +313,25 @@ func (g *grouper) paths(best []SearchHit) (map[string][]chainNode, error) {
 	return out, nil
 }
 
+// parents returns those of roots that are the parent of a session. The others
+// are a conversation each, whose only path goes into paths.
+func (g *grouper) parents(roots []string, paths map[string][]chainNode) (out []string, err error) {
+	for _, id := range roots {
+		paths[id] = []chainNode{{root: id, id: id}}
+	}
+	seen := map[string]bool{}
+	err = eachIn(g.ctx, g.q, func(r engine.Rows) error {
+		var id string
+		err := r.Scan(&id)
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+		return err
+	}, `SELECT s.parent_session_id FROM sessions s WHERE s.parent_session_id IN`, roots)
+	return out, err
+}
+
 // countHits counts the hits of every conversation of a page at once. Where the
 // best hits fill the page, those that are hard to find are not looked for.
 func (g *grouper) countHits(list []ConversationHit, full bool) error {
@@ -314,9 +341,13 @@ func (g *grouper) countHits(list []ConversationHit, full bool) error {
 	}
 	var sessions []string
 	for id, root := range g.roots {
-		if _, ok := at[root]; ok {
+		if i, ok := at[root]; ok {
+			list[i].Hits += g.tally[id]
 			sessions = append(sessions, id)
 		}
+	}
+	if g.tally != nil {
+		return nil
 	}
 	for len(sessions) > 0 {
 		n := min(maxBatch, len(sessions))

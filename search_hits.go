@@ -35,7 +35,7 @@ func (f *finder) loadBatch(found []engine.Hit, around bool) ([]SearchHit, error)
 	for i, h := range found {
 		ids[i] = h.MessageID
 	}
-	byID := map[int64]*SearchHit{}
+	byID := make(map[int64]*SearchHit, len(found))
 	if err := f.loadRows(byID, ids); err != nil {
 		return nil, err
 	}
@@ -56,21 +56,20 @@ func (f *finder) loadBatch(found []engine.Hit, around bool) ([]SearchHit, error)
 func (f *finder) loadRows(byID map[int64]*SearchHit, ids []any) error {
 	patterns := f.patterns()
 	var o odd
+	var h SearchHit
+	var content, calls string
+	targets := []any{
+		&h.MessageID, textColumn{"", &h.SessionID, &o}, textColumn{"", &h.Role, &o}, textColumn{"", &content, &o},
+		nullTextColumn{"", &h.ToolName, &o}, textColumn{"", &calls, &o}, timeColumn{"", &h.Timestamp, &o},
+		textColumn{"", &h.Source, &o}, nullTextColumn{"", &h.Model, &o}, timeColumn{"", &h.SessionStarted, &o},
+	}
 	return eachRow(f.ctx, f.q, func(r engine.Rows) error {
-		h := &SearchHit{}
-		var content, calls string
-		err := r.Scan(&h.MessageID, textColumn{"", &h.SessionID, &o}, textColumn{"", &h.Role, &o}, textColumn{"", &content, &o},
-			nullTextColumn{"", &h.ToolName, &o}, textColumn{"", &calls, &o}, timeColumn{"", &h.Timestamp, &o},
-			textColumn{"", &h.Source, &o}, nullTextColumn{"", &h.Model, &o}, timeColumn{"", &h.SessionStarted, &o})
-		if err != nil {
+		if err := r.Scan(targets...); err != nil {
 			return err
 		}
-		tool := ""
-		if h.ToolName != nil {
-			tool = *h.ToolName
-		}
-		h.Snippet = snippet(content, tool, calls, patterns)
-		byID[h.MessageID] = h
+		h.Snippet = snippet(content, deref(h.ToolName), calls, patterns)
+		hit := h
+		byID[h.MessageID] = &hit
 		return nil
 	}, `SELECT m.id, m.session_id, m.role, m.content, m.tool_name, m.tool_calls, m.timestamp, s.source, s.model, s.started_at
  FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id IN (`+placeholders(len(ids))+`)`, ids...)
@@ -110,11 +109,12 @@ const neighboursSQL = `SELECT m.id, COALESCE(
  FROM messages m WHERE m.id IN (`
 
 func (f *finder) loadContext(byID map[int64]*SearchHit, ids []any) error {
-	around := map[int64][3]int64{}
-	wanted := map[int64]bool{}
+	around := make(map[int64][3]int64, len(ids))
+	wanted := make(map[int64]bool, 3*len(ids))
+	var id, before, after int64
+	targets := []any{&id, &before, &after}
 	err := eachRow(f.ctx, f.q, func(r engine.Rows) error {
-		var id, before, after int64
-		err := r.Scan(&id, &before, &after)
+		err := r.Scan(targets...)
 		around[id] = [3]int64{before, id, after}
 		for _, n := range around[id] {
 			wanted[n] = true
@@ -140,13 +140,14 @@ func (f *finder) contextMessages(wanted map[int64]bool) (map[int64]ContextMessag
 	for id := range wanted {
 		ids = append(ids, id)
 	}
-	out := map[int64]ContextMessage{}
+	out := make(map[int64]ContextMessage, len(ids))
+	var id int64
+	var role string
+	var c Content
 	var o odd
+	targets := []any{&id, textColumn{"", &role, &o}, contentColumn{&c, &o}}
 	err := eachRow(f.ctx, f.q, func(r engine.Rows) error {
-		var id int64
-		var role string
-		var c Content
-		err := r.Scan(&id, textColumn{"", &role, &o}, contentColumn{&c, &o})
+		err := r.Scan(targets...)
 		out[id] = contextMessage(role, c)
 		return err
 	}, `SELECT id, role, content FROM messages WHERE id IN (`+placeholders(len(ids))+`)`, ids...)

@@ -74,7 +74,7 @@ func (e *env) build(ctx context.Context) (err error) {
 	}
 	if _, err := os.Stat(filepath.Join(e.module, "cmd", "sessiondb")); err == nil {
 		e.binary = filepath.Join(e.tmp, "sessiondb")
-		if _, err := output(ctx, "go", "build", "-C", e.module, "-o", e.binary, "./cmd/sessiondb"); err != nil {
+		if _, err := output(ctx, "env", "CGO_ENABLED=0", "go", "build", "-C", e.module, "-o", e.binary, "./cmd/sessiondb"); err != nil {
 			return err
 		}
 	}

@@ -58,6 +58,8 @@ type matching struct {
 	done      bool
 
 	unreadable int // hits that stand on damaged pages
+
+	tally map[string]int64 // see engine.Match.Tally; nil where it is not known
 }
 
 func (r *matching) notices() []string {
@@ -80,6 +82,7 @@ func (r *matching) run() (counts map[string]int64, delivered bool, err error) {
 		err = r.byTime(p)
 	default:
 		err = r.byRank(p)
+		counts = r.tally
 	}
 	return counts, r.delivered, err
 }

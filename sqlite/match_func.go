@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	sqldriver "database/sql/driver"
 	"strings"
 	"unicode"
@@ -18,20 +19,28 @@ import (
 const matchesCall = `sessiondb_matches(?, CAST(m.content AS BLOB), CAST(m.tool_name AS BLOB), CAST(m.tool_calls AS BLOB))`
 
 func init() {
-	driver.MustRegisterDeterministicScalarFunction("sessiondb_matches", 4, func(_ *driver.FunctionContext, args []sqldriver.Value) (sqldriver.Value, error) {
-		p, structuredOnly := decodeTerm(columnText(args[0]))
-		return matchesMessage(p, structuredOnly, columnText(args[1]), columnText(args[2]), columnText(args[3])), nil
+	driver.MustRegisterFunction("sessiondb_matches", &driver.FunctionImpl{
+		NArgs: 4, Deterministic: true, VolatileArgs: true,
+		Scalar: func(_ *driver.FunctionContext, args []sqldriver.Value) (sqldriver.Value, error) {
+			var columns [4][]byte
+			for i := range columns {
+				columns[i] = columnBytes(args[i])
+			}
+			p, structuredOnly := decodeTerm(string(columns[0]))
+			return matchesMessage(p, structuredOnly, columns[1], columns[2], columns[3]), nil
+		},
 	})
 }
 
-func columnText(v sqldriver.Value) string {
+// columnBytes is a column that lies in SQLite's memory, which it may not outlive.
+func columnBytes(v sqldriver.Value) []byte {
 	switch v := v.(type) {
 	case string:
-		return v
+		return []byte(v)
 	case []byte:
-		return string(v)
+		return v
 	}
-	return ""
+	return nil
 }
 
 // encodeTerm makes a parameter of a term: a letter for its kind, a capital one for
@@ -57,19 +66,19 @@ func decodeTerm(s string) (p text.Pattern, structuredOnly bool) {
 
 // matchesMessage looks for a pattern in what a person would read of a message,
 // and in what is stored.
-func matchesMessage(p text.Pattern, structuredOnly bool, content, toolName, toolCalls string) int64 {
-	structured := strings.HasPrefix(content, "\x00json:")
+func matchesMessage(p text.Pattern, structuredOnly bool, content, toolName, toolCalls []byte) int64 {
+	structured := bytes.HasPrefix(content, []byte("\x00json:"))
 	if structuredOnly && !structured {
 		return 0
 	}
 	if p.Fragment && verbatim(p.Text) && !mayHold(p.Text, content) && !mayHold(p.Text, toolName) && !mayHold(p.Text, toolCalls) {
 		return 0
 	}
-	readable := text.Readable(content, toolName, toolCalls)
-	if p.In(readable) {
+	raw := string(content) + " " + string(toolName) + " " + string(toolCalls)
+	if p.In(text.Readable(raw[:len(content)], string(toolName), raw[len(raw)-len(toolCalls):])) {
 		return 1
 	}
-	if raw := content + " " + toolName + " " + toolCalls; !structuredOnly && raw != readable && p.In(raw) {
+	if escaped := structured || bytes.IndexByte(toolCalls, '\\') >= 0; escaped && !structuredOnly && p.In(raw) {
 		return 1
 	}
 	return 0
@@ -87,6 +96,6 @@ func verbatim(s string) bool {
 	return true
 }
 
-func mayHold(s, stored string) bool {
-	return strings.Contains(stored, s) || strings.Contains(stored, `\u`)
+func mayHold(s string, stored []byte) bool {
+	return bytes.Contains(stored, []byte(s)) || bytes.Contains(stored, []byte(`\u`))
 }

@@ -55,22 +55,43 @@ func (r *matching) bestPage(p *matchPlan, n int) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
+	// Where these are all that the index has, their sessions are a count.
+	if r.m.Tally && len(best) < n {
+		r.tally = map[string]int64{}
+	}
 	for batch := range slices.Chunk(best, lookedUp) {
-		sessions, err := r.sessionsOf(batch)
-		damaged := errors.Is(err, sessiondb.ErrCorrupt)
-		if err != nil && !damaged {
+		if err := r.deliverBatch(batch); err != nil || r.done && r.tally == nil {
 			return err
 		}
-		for i, h := range batch {
-			if damaged {
-				if sessions, err = r.readableSession(batch[i : i+1]); err != nil {
-					return err
-				}
+	}
+	return nil
+}
+
+// deliverBatch looks hits up and delivers them.
+func (r *matching) deliverBatch(batch []engine.Hit) error {
+	sessions, err := r.sessionsOf(batch)
+	damaged := errors.Is(err, sessiondb.ErrCorrupt)
+	if err != nil && !damaged {
+		return err
+	}
+	if damaged {
+		r.tally = nil
+	}
+	for i, h := range batch {
+		if damaged && !r.done {
+			if sessions, err = r.readableSession(batch[i : i+1]); err != nil {
+				return err
 			}
-			id, ok := sessions[h.MessageID]
-			if h.SessionID = id; ok && !r.deliver(h) {
-				return nil
-			}
+		}
+		id, ok := sessions[h.MessageID]
+		if !ok {
+			continue
+		}
+		if r.tally != nil {
+			r.tally[id]++
+		}
+		if h.SessionID = id; !r.done {
+			r.deliver(h)
 		}
 	}
 	return nil
@@ -116,16 +137,17 @@ func (r *matching) readableSession(hit []engine.Hit) (map[int64]string, error) {
 }
 
 // bestSQL is a query for the best hits of an index. With a second term in ORDER
-// BY, FTS5 does not sort everything itself.
+// BY, FTS5 does not sort everything itself. SQLite prepares a statement anew each
+// time where a limit or an offset was 0 or 1; a plus sign keeps it from that.
 func bestSQL(index string) string {
-	return `SELECT rowid AS id, rank FROM ` + index + ` WHERE ` + index + ` MATCH ? ORDER BY +rank, rowid LIMIT ? OFFSET ?`
+	return `SELECT rowid AS id, rank FROM ` + index + ` WHERE ` + index + ` MATCH ? ORDER BY +rank, rowid LIMIT +? OFFSET +?`
 }
 
 // rankedPage delivers hits by rank.
 func (r *matching) rankedPage(p *matchPlan, limit, offset int) error {
 	if cond := r.where(); cond != "" {
 		return r.stream(`SELECT m.id, m.session_id, rank FROM `+p.index+` CROSS JOIN messages m ON m.id = `+p.index+`.rowid
- CROSS JOIN sessions s ON s.id = m.session_id WHERE `+p.index+` MATCH ?`+cond+` ORDER BY +rank, m.id LIMIT ? OFFSET ?`,
+ CROSS JOIN sessions s ON s.id = m.session_id WHERE `+p.index+` MATCH ?`+cond+` ORDER BY +rank, m.id LIMIT +? OFFSET +?`,
 			join([]any{p.expr}, r.whereArgs(), []any{limit, offset})...)
 	}
 	return r.stream(`SELECT m.id, m.session_id, h.rank FROM (`+bestSQL(p.index)+`)`+fromHits+`

@@ -112,6 +112,8 @@ type Match struct {
 	Count bool
 	// Rough lets a count leave out what only a slower way finds.
 	Rough bool
+	// Tally asks for the rough count beside the hits, where it costs little more.
+	Tally bool
 }
 
 // Order is how hits are sorted. Ties go by message id.
@@ -134,7 +136,8 @@ type Hit struct {
 // Matches is what a search found.
 type Matches struct {
 	Hits []Hit
-	// Counts is the number of hits by session; nil unless asked for.
+	// Counts is the number of hits by session; nil unless asked for. A tally may
+	// be nil too.
 	Counts map[string]int64
 	// Notices tell what an index could not do.
 	Notices []string

@@ -3,6 +3,7 @@ package text
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -18,13 +19,35 @@ const (
 // marks where they stand. It chooses as SQLite's FTS5 does: different patterns
 // count most, and a sentence is rather begun at its beginning.
 func Snippet(s string, patterns []Pattern) string {
-	words := Words(s)
+	t := tokenLists.Get().(*tokenList)
+	defer t.free()
+	t.words = appendWords(t.words, s)
 	spans := make([][]Span, len(patterns))
 	for i, p := range patterns {
-		spans[i] = p.Find(s, words)
+		spans[i] = p.Find(s, t.words)
 	}
-	d := newDocument(s, words, patterns, spans)
+	d := newDocument(s, t, patterns, spans)
 	return d.render(d.best())
+}
+
+// tokenList is room for the tokens of a text, which many snippets use in turn: a
+// page of hits would else touch much fresh memory.
+type tokenList struct{ words, fine []Token }
+
+var tokenLists = sync.Pool{New: func() any { return &tokenList{} }}
+
+// keptTokens bounds the room that is kept.
+const keptTokens = 4096
+
+// free gives the room back, without the texts that the tokens are of.
+func (t *tokenList) free() {
+	if cap(t.words)+cap(t.fine) > keptTokens {
+		return
+	}
+	clear(t.words)
+	clear(t.fine)
+	t.words, t.fine = t.words[:0], t.fine[:0]
+	tokenLists.Put(t)
 }
 
 // instance is a place of a pattern, in tokens.
@@ -38,13 +61,14 @@ type document struct {
 	sentences []int // tokens that begin one
 }
 
-func newDocument(s string, words []Token, patterns []Pattern, spans [][]Span) *document {
-	d := &document{s: s, tokens: words}
+func newDocument(s string, t *tokenList, patterns []Pattern, spans [][]Span) *document {
+	d := &document{s: s, tokens: t.words}
 	switch {
 	case trigramsOnly(patterns):
 		d.tokens = Trigrams(s)
-	case !aligned(words, spans):
-		d.tokens = fineTokens(s, words, spans)
+	case !aligned(t.words, spans):
+		t.fine = appendFine(t.fine, s, t.words, spans)
+		d.tokens = t.fine
 	}
 	for i, list := range spans {
 		for _, at := range list {
@@ -94,9 +118,9 @@ func aligned(words []Token, spans [][]Span) bool {
 	return true
 }
 
-// fineTokens are words, cut so that every span begins and ends with a token, and
+// appendFine appends words, cut so that every span begins and ends with a token, and
 // so that long runs of letters without a space count for what they are.
-func fineTokens(s string, words []Token, spans [][]Span) []Token {
+func appendFine(out []Token, s string, words []Token, spans [][]Span) []Token {
 	cuts := map[int]bool{}
 	var extra []Token
 	for _, list := range spans {
@@ -105,7 +129,6 @@ func fineTokens(s string, words []Token, spans [][]Span) []Token {
 			extra = append(extra, Token{Start: at.Start, End: at.End})
 		}
 	}
-	var out []Token
 	for _, w := range words {
 		start := w.Start
 		for i, r := range s[w.Start:w.End] {

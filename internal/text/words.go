@@ -15,8 +15,9 @@ type Token struct {
 // Words splits a text as the word index of the store does: letters, digits and
 // private characters make words, compared without case and without the accents
 // of Latin letters.
-func Words(s string) []Token {
-	out := make([]Token, 0, min(len(s)/6+1, 1024))
+func Words(s string) []Token { return appendWords(make([]Token, 0, min(len(s)/6+1, 1024)), s) }
+
+func appendWords(out []Token, s string) []Token {
 	var b strings.Builder
 	start, end := -1, 0
 	plain := false // the word is what the text has
