@@ -35,6 +35,7 @@ var findingKinds = []FindingKind{
 	{"truncated", SeverityError, "the file is shorter than its header says", recoverIt, ""},
 	{"schema_unreadable", SeverityError, "the list of tables can't be read", recoverIt, ""},
 	{"page_damage", SeverityError, "pages of a table are damaged", recoverIt, ""},
+	{"text_lost", SeverityError, "messages lost text that a full-text index still has", recoverIt, ""},
 	{"unchecked", SeverityError, "a check could not be done", recoverIt, ""},
 	{"check_waits", SeverityInfo, "a check needs an index that is damaged", fixIt, ""},
 	{"no_tables", SeverityWarning, "there is a database without any table", "", "restore a backup, if it should have any; as it is, it counts as a new store"},

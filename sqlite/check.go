@@ -45,6 +45,8 @@ type checker struct {
 	looked *damages // of its pages, nil until they were looked at
 	faults []*fault // those of them that count
 	stale  []string // full-text indexes that do not fit the messages
+
+	lostTexts string // what messages lost and an index still has, empty for nothing
 }
 
 func (k *checker) add(code, format string, args ...any) {

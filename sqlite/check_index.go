@@ -76,8 +76,9 @@ func (k *checker) indexTexts(ctx context.Context, c *conn) error {
 				return err
 			}
 			if n > 0 {
-				k.stale = append(k.stale, index)
-				k.add("index_text", "full-text index %s has another text for %d messages, the first of them %d", index, n, *first)
+				if err := k.otherTexts(ctx, c, index, n, *first); err != nil {
+					return err
+				}
 			}
 			continue
 		}
@@ -92,6 +93,24 @@ func (k *checker) indexTexts(ctx context.Context, c *conn) error {
 			k.stale = append(k.stale, index)
 			k.add("index_text", "full-text index %s has other words than the messages", index)
 		}
+	}
+	return nil
+}
+
+// otherTexts tells of n messages that an index has another text of: which of the
+// two was lost.
+func (k *checker) otherTexts(ctx context.Context, c *conn, index string, n, first int64) error {
+	lost, id, err := textsLost(ctx, c, index)
+	if err != nil {
+		return err
+	}
+	if lost > 0 && k.lostTexts == "" {
+		k.lostTexts = whatLost(lost, id, index)
+		k.add("text_lost", "%s", k.lostTexts)
+	}
+	if n > lost {
+		k.stale = append(k.stale, index)
+		k.add("index_text", "full-text index %s has another text for %d messages, the first of them %d", index, n-lost, first)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func inspect(ctx context.Context, c *conn, sh *shape, report func(done, total in
 			}
 		}
 	}
-	return b, nil
+	return b, keepTexts(ctx, c, sh)
 }
 
 // indexFaults reads every table through, and tells what is wrong with indexes.

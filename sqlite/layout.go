@@ -60,6 +60,9 @@ func (m *migration) makeView(ctx context.Context) error {
 // relay declares the full-text tables in another layout and fills them, in the
 // transaction that is open.
 func (m *migration) relay(ctx context.Context, to *layout) error {
+	if err := keepTexts(ctx, m.c, m.from); err != nil {
+		return err
+	}
 	m.layout = to
 	if !to.keepsText {
 		if err := m.makeView(ctx); err != nil {

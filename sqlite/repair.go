@@ -49,6 +49,9 @@ func (s *store) diagnose(ctx context.Context, full bool) (*checker, error) {
 			return nil, fmt.Errorf("%w: %s", sessiondb.ErrCorrupt, k.looked.finding(f).What)
 		}
 	}
+	if k.lostTexts != "" {
+		return nil, fmt.Errorf("%w: %s", sessiondb.ErrCorrupt, k.lostTexts)
+	}
 	return k, nil
 }
 
