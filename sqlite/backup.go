@@ -45,7 +45,7 @@ func (s *store) Backup(ctx context.Context, dst string) (b engine.Backup, err er
 // Verify implements [engine.Engine].
 func (s *store) Verify(ctx context.Context) (b engine.Backup, err error) {
 	err = s.Read(ctx, func(q engine.Queryer) (err error) {
-		b, err = inspect(ctx, q.(*readTx).c, s.shape, s.report("verifying"))
+		b, err = inspect(ctx, q.(*readTx).c, s.shape, s.report("verifying"), s.olderIndex(ctx))
 		return err
 	})
 	return b, err

@@ -216,6 +216,10 @@ func acks(t *testing.T, out io.Reader) *atomic.Int64 {
 				close(first)
 			}
 		}
+		if n.Load() == 0 {
+			close(first)
+			t.Error("a writer ended before it wrote")
+		}
 	}()
 	<-first
 	return n

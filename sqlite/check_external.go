@@ -14,30 +14,22 @@ import (
 func matchesMessages(ctx context.Context, c *conn, index string) (same bool, err error) {
 	_, using, _ := strings.Cut(external.find(index).sql, " USING ")
 	using = strings.NewReplacer("content='"+textView+"'", "content=''", "content_rowid='id'", "columnsize=0").Replace(using)
-	steps := []string{
-		"PRAGMA query_only = 0",
+	tables := []string{"sessiondb_index_terms", "sessiondb_anew_terms", "sessiondb_anew"}
+	err = inTemp(ctx, c, tables, []string{
 		"CREATE VIRTUAL TABLE temp.sessiondb_anew USING " + using,
 		"INSERT INTO temp.sessiondb_anew (rowid, content) SELECT id, " + indexedText + " FROM main.messages",
 		"CREATE VIRTUAL TABLE temp.sessiondb_anew_terms USING fts5vocab(temp, sessiondb_anew, instance)",
 		"CREATE VIRTUAL TABLE temp.sessiondb_index_terms USING fts5vocab(main, " + index + ", instance)",
-	}
-	defer func() {
-		for _, t := range []string{"sessiondb_index_terms", "sessiondb_anew_terms", "sessiondb_anew"} {
-			_ = c.script(context.Background(), "DROP TABLE IF EXISTS temp."+t)
+	}, func() error {
+		want, err := sumOfTerms(ctx, c, "sessiondb_anew_terms")
+		if err != nil {
+			return err
 		}
-		_ = c.script(context.Background(), "PRAGMA query_only = 1")
-	}()
-	for _, s := range steps {
-		if err := c.script(ctx, s); err != nil {
-			return false, err
-		}
-	}
-	want, err := sumOfTerms(ctx, c, "sessiondb_anew_terms")
-	if err != nil {
-		return false, err
-	}
-	have, err := sumOfTerms(ctx, c, "sessiondb_index_terms")
-	return want == have, err
+		have, err := sumOfTerms(ctx, c, "sessiondb_index_terms")
+		same = want == have
+		return err
+	})
+	return same, err
 }
 
 // sumOfTerms condenses all tokens of a vocabulary and where they stand.

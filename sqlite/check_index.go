@@ -115,58 +115,6 @@ func (k *checker) otherTexts(ctx context.Context, c *conn, index string, n, firs
 	return nil
 }
 
-// maxCompared is how many messages an index may have for its words to be
-// compared one by one.
-const maxCompared = 100_000
-
-// fromOlderSQLite says whether all that is wrong with an index is that it was
-// filled by a release of SQLite before 3.46, whose trigrams end at a NUL: then
-// its words are those that this release finds in texts cut there.
-func (k *checker) fromOlderSQLite(ctx context.Context, c *conn, index string) (bool, error) {
-	if k.shape == nil || !k.shape.has(index+"_content") {
-		return false, nil
-	}
-	var all, odd int64
-	err := c.queryRow(ctx, []any{&all, &odd}, "SELECT COUNT(*), COUNT(*) FILTER (WHERE instr(c0, char(0)) > 0) FROM main."+index+"_content")
-	differ := true
-	if err == nil && odd > 0 && all <= maxCompared {
-		differ, err = k.compareWords(ctx, c, index)
-	}
-	if ctx.Err() != nil {
-		return false, ctx.Err()
-	}
-	return err == nil && !differ, nil // what can't be read is damaged
-}
-
-// compareWords compares an index with one that is made in the temporary
-// database from its texts, cut at a NUL. It writes nothing else, and leaves the
-// connection one for reading.
-func (k *checker) compareWords(ctx context.Context, c *conn, index string) (differ bool, err error) {
-	_, using, _ := strings.Cut(k.shape.objects[index].sql, " USING ")
-	steps := []string{
-		"PRAGMA query_only = 0",
-		"CREATE VIRTUAL TABLE temp.sessiondb_cut USING " + using,
-		"INSERT INTO temp.sessiondb_cut (rowid, content) SELECT id, CASE WHEN instr(c0, char(0)) > 0" +
-			" THEN substr(c0, 1, instr(c0, char(0)) - 1) ELSE c0 END FROM main." + index + "_content",
-		"CREATE VIRTUAL TABLE temp.sessiondb_is USING fts5vocab(main, " + index + ", row)",
-		"CREATE VIRTUAL TABLE temp.sessiondb_older USING fts5vocab(temp, sessiondb_cut, row)",
-	}
-	defer func() {
-		for _, t := range []string{"sessiondb_is", "sessiondb_older", "sessiondb_cut"} {
-			_ = c.script(context.Background(), "DROP TABLE IF EXISTS temp."+t)
-		}
-		_ = c.script(context.Background(), "PRAGMA query_only = 1")
-	}()
-	for _, s := range steps {
-		if err := c.script(ctx, s); err != nil {
-			return false, err
-		}
-	}
-	err = c.queryRow(ctx, []any{&differ}, `SELECT EXISTS (SELECT term, doc, cnt FROM temp.sessiondb_is EXCEPT SELECT term, doc, cnt FROM temp.sessiondb_older)
- OR EXISTS (SELECT term, doc, cnt FROM temp.sessiondb_older EXCEPT SELECT term, doc, cnt FROM temp.sessiondb_is)`)
-	return differ, err
-}
-
 // expected are the types that a column may have, next to NULL.
 var expected = map[string]string{"TEXT": "'text'", "REAL": "'real', 'integer'", "INTEGER": "'integer'"}
 

@@ -23,32 +23,53 @@ func (k *checker) pages(ctx context.Context, c *conn) error {
 	return d.everything(ctx, c, pragma)
 }
 
-// weigh tells what is wrong with the pages. An index that another release of
-// SQLite filled is not damaged. Each index has a snapshot of its own for that:
-// SQLite writes nothing more in one that met damage, not even temporary tables.
+// weigh tells what is wrong with the pages.
 func (k *checker) weigh(ctx context.Context) error {
 	if k.looked == nil {
 		return nil
 	}
-	for _, f := range k.looked.settled() {
-		if f.code == "index_damage" && !f.torn && slices.Contains(indexes, f.name) {
-			older := false
-			err := k.Read(ctx, func(q engine.Queryer) (err error) {
-				older, err = k.fromOlderSQLite(ctx, q.(*readTx).c, f.name)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			if older {
-				k.add("index_older_sqlite", "full-text index %s was filled by a release of SQLite before 3.46", f.name)
-				continue
-			}
-		}
+	faults, older, err := k.looked.judged(k.olderIndex(ctx))
+	for _, index := range older {
+		k.add("index_older_sqlite", "full-text index %s was filled by a release of SQLite before 3.46", index)
+	}
+	for _, f := range faults {
 		k.faults = append(k.faults, f)
 		k.found = append(k.found, k.described(f))
 	}
-	return nil
+	return err
+}
+
+// judged are the faults that count. An index that another release of SQLite
+// filled is not damaged: those are apart.
+func (d *damages) judged(isOlder func(index string) (bool, error)) (faults []*fault, older []string, err error) {
+	for _, f := range d.settled() {
+		is := false
+		if f.code == "index_damage" && !f.torn && slices.Contains(indexes, f.name) && err == nil {
+			is, err = isOlder(f.name)
+		}
+		if is {
+			older = append(older, f.name)
+		} else {
+			faults = append(faults, f)
+		}
+	}
+	return faults, older, err
+}
+
+// olderIndex is fromOlderSQLite. Each index has a snapshot of its own for that:
+// SQLite writes nothing more in one that met damage, not even temporary tables.
+func (s *store) olderIndex(ctx context.Context) func(index string) (bool, error) {
+	return func(index string) (older bool, err error) {
+		err = s.Read(ctx, func(q engine.Queryer) (err error) {
+			c := q.(*readTx).c
+			sh, err := readShape(ctx, c)
+			if err == nil {
+				older, err = fromOlderSQLite(ctx, c, sh, index)
+			}
+			return err
+		})
+		return older, err
+	}
 }
 
 // described is a fault as a finding. An index can't be made anew of a table that

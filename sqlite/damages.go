@@ -154,21 +154,13 @@ var (
 	ftsLine   = pattern(`(?:FTS\d table (?:main\.)?|^fts5: .* table ")(\w+)`)
 	indexLine = pattern(` index (.+)$`)
 	valueLine = pattern(`(?: value|^CHECK constraint failed) in (.+)$`)
-	wasteLine = pattern(`^(?:Page \d+: never used|Freelist: |Page \d+: pointer map|Main freelist: )`)
+	wasteLine = pattern(`^Page \d+: (?:never used|pointer map)`)
 )
 
 // sort finds out what a line is about.
 func (d *damages) sort(line string) {
 	if m := treeLine().FindStringSubmatch(line); m != nil {
-		o := d.at[m[1]]
-		switch index := d.indexOf(o.name); {
-		case index != "":
-			d.add("index_damage", index, line).torn = true
-		case o.kind == "index":
-			d.add("btree_index", o.name, line).torn = true
-		default:
-			d.add("page_damage", o.name, line)
-		}
+		d.inTree(d.at[m[1]], line)
 		return
 	}
 	if wasteLine().MatchString(line) {
@@ -193,6 +185,18 @@ func (d *damages) sort(line string) {
 		return
 	}
 	d.add("page_damage", "", line)
+}
+
+// inTree is damage of the pages of a table or an index.
+func (d *damages) inTree(o object, line string) {
+	switch index := d.indexOf(o.name); {
+	case index != "":
+		d.add("index_damage", index, line).torn = true
+	case o.kind == "index":
+		d.add("btree_index", o.name, line).torn = true
+	default:
+		d.add("page_damage", o.name, line)
+	}
 }
 
 // settled are the faults that stand by themselves: that an index has another

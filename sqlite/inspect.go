@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -11,19 +12,32 @@ import (
 
 // inspectFile reads a database through as [inspect] does.
 func inspectFile(ctx context.Context, path string, a access, report func(done, total int64)) (b engine.Backup, err error) {
-	c, sh, err := look(ctx, path, a)
-	if err != nil {
-		return b, err
+	opened := func(fn func(*conn, *shape) error) error {
+		c, sh, err := look(ctx, path, a)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = c.close() }()
+		return fn(c, sh)
 	}
-	defer func() { _ = c.close() }()
-	return inspect(ctx, c, sh, report)
+	err = opened(func(c *conn, sh *shape) error {
+		b, err = inspect(ctx, c, sh, report, func(index string) (older bool, err error) {
+			err = opened(func(c *conn, sh *shape) error {
+				older, err = fromOlderSQLite(ctx, c, sh, index)
+				return err
+			})
+			return older, err
+		})
+		return err
+	})
+	return b, err
 }
 
-// inspect reads every table of a database and its indexes, and counts. A table
-// that is damaged is an error; what is made from a table, an index, is a
-// finding. The deep check of the full-text index against the messages is left
-// to Check: it takes ten times as long and can cost no message.
-func inspect(ctx context.Context, c *conn, sh *shape, report func(done, total int64)) (b engine.Backup, err error) {
+// inspect reads every table of a database and its indexes, and counts. It judges
+// as Check does: a table that is damaged is an error; what is made from a table,
+// an index, is a finding. Older says whether an index is from an older SQLite,
+// see fromOlderSQLite.
+func inspect(ctx context.Context, c *conn, sh *shape, report func(done, total int64), older func(index string) (bool, error)) (b engine.Backup, err error) {
 	if !sh.ours() || sh.blank() {
 		return b, fmt.Errorf("%w: there are no sessions in it", sessiondb.ErrNotStore)
 	}
@@ -33,7 +47,7 @@ func inspect(ctx context.Context, c *conn, sh *shape, report func(done, total in
 		return b, err
 	}
 	b.Bytes = p.bytes()
-	if b.Findings, err = indexFaults(ctx, c, report); err != nil {
+	if b.Findings, err = indexFaults(ctx, c, report, older); err != nil {
 		return b, err
 	}
 	for table, n := range map[string]*int64{"sessions": &b.Sessions, "messages": &b.Messages} {
@@ -47,29 +61,42 @@ func inspect(ctx context.Context, c *conn, sh *shape, report func(done, total in
 }
 
 // indexFaults reads every table through, and tells what is wrong with indexes.
-func indexFaults(ctx context.Context, c *conn, report func(done, total int64)) (out []engine.Finding, err error) {
+func indexFaults(ctx context.Context, c *conn, report func(done, total int64), older func(index string) (bool, error)) (out []engine.Finding, err error) {
 	d, err := newDamages(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	for i, t := range d.tables {
-		report(int64(i), int64(len(d.tables)))
+	steps := slices.Clone(d.tables)
+	for _, name := range d.virtual {
+		if slices.Contains(indexes, name) {
+			steps = append(steps, name)
+		}
+	}
+	for i, t := range steps {
+		report(int64(i), int64(len(steps)))
 		if err := d.table(ctx, c, "quick_check", t); err != nil {
 			return nil, err
 		}
-		if f := lost(d.list); f != nil {
-			return nil, fmt.Errorf("%w: %s", sessiondb.ErrCorrupt, d.finding(f).What)
+		if i == len(d.tables)-1 {
+			err = d.free(ctx, c)
+		}
+		if f := lost(d.list); f != nil && err == nil {
+			err = fmt.Errorf("%w: %s", sessiondb.ErrCorrupt, d.finding(f).What)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	if err := d.askFulltext(ctx, c); err != nil {
 		return nil, err
 	}
-	for _, f := range d.settled() {
+	faults, _, err := d.judged(older)
+	for _, f := range faults {
 		if f.code == "index_damage" || f.code == "btree_index" {
 			out = append(out, d.finding(f))
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // askFulltext asks each full-text table something. One that needs what only

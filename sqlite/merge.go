@@ -3,8 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-
-	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
 // soundIndexes makes the full-text indexes anew if one is not what its texts
@@ -38,25 +36,12 @@ func (c *compaction) mismatched(ctx context.Context) (wrong, older bool, err err
 		}
 		wrong = true
 		if older = older && !errors.Is(err, errStale); older {
-			if older, err = c.onlyOlder(ctx, index); err != nil {
+			if older, err = c.olderIndex(ctx)(index); err != nil {
 				return false, false, err
 			}
 		}
 	}
 	return wrong, older, nil
-}
-
-// onlyOlder says whether an index that SQLite calls damaged is one that an older
-// release filled.
-func (s *store) onlyOlder(ctx context.Context, index string) (older bool, err error) {
-	k := &checker{store: s}
-	err = s.Read(ctx, func(q engine.Queryer) (err error) {
-		if k.shape, err = readShape(ctx, q.(*readTx).c); err == nil {
-			older, err = k.fromOlderSQLite(ctx, q.(*readTx).c, index)
-		}
-		return err
-	})
-	return older, err
 }
 
 // reindex makes the full-text indexes anew from the messages, in one

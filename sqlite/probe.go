@@ -153,6 +153,12 @@ func (s *store) recheckSchema() error {
 	if err := s.recheckIndex(); err != nil {
 		return err
 	}
+	if !s.sawFreelist {
+		if err := s.recheckFreelist(); err != nil {
+			return err
+		}
+		s.sawFreelist = true
+	}
 	s.others = others
 	return nil
 }

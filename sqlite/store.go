@@ -48,6 +48,7 @@ type store struct {
 	// Owned by the writer's leader.
 	cookie          int64 // changes with the schema
 	others          int64 // changes when another connection writes
+	sawFreelist     bool  // it was found that it may be right
 	wantActivity    bool
 	noLog           bool // the file system can't keep one
 	sinceCheckpoint int

@@ -74,6 +74,16 @@ func (t *trees) indexOf(table string) string {
 	return ""
 }
 
+// named is what has a tree under a name.
+func (t *trees) named(name string) object {
+	for _, o := range t.at {
+		if o.name == name {
+			return o
+		}
+	}
+	return object{kind: "table", name: name}
+}
+
 // indexesOf are the ordinary indexes of a table.
 func (t *trees) indexesOf(table string) (names []string) {
 	for _, o := range t.at {
