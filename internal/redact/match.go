@@ -24,7 +24,7 @@ type lazyRule struct {
 }
 
 // allRules is made when something is first redacted, once a process.
-var allRules = sync.OnceValue(func() *ruleSet { return newRuleSet(gitleaksRules, ownRules) })
+var allRules = sync.OnceValue(func() *ruleSet { return newRuleSet(gitleaksRules, ownRules, placeRules) })
 
 func newRuleSet(lists ...[]rule) *ruleSet {
 	s := &ruleSet{allow: compileAllow([]allowlist{gitleaksAllow})}

@@ -27,17 +27,17 @@ var ownRules = []rule{
 	{
 		id: "password", rank: 1, keywords: []string{"password", "passwd", "passphrase", "pwd", "비밀번호", "패스워드", "パスワード", "密码", "密碼"},
 		regex: `(?i)(?:password|passwd|passphrase|pwd|비밀번호|패스워드|パスワード|密码|密碼)\d?["'\x60]{0,2}\s{0,3}(?:=>|:=|=|:|：)\s{0,3}` +
-			`(?:"([^"\s]{6,})"|'([^'\s]{6,})'|\x60([^\x60\s]{6,})\x60|` + bare + `)`,
+			`(?:"((?:[^"\\\s]|\\[^\s]){6,})"|'((?:[^'\\\s]|\\[^\s]){6,})'|\x60([^\x60\s]{6,})\x60|` + bare + `)`,
 		allow: append([]allowlist{{regexes: []string{`^(?:[/~:]|\.{1,2}/|[A-Za-z]:[\\/]|https?:)`, `^[a-z_]\w*(?:\.\w+)+$`, `^[A-Za-z_][\w.]*[(\[]`}}}, notSecret...),
 	},
 	{
 		id: "environment-secret", rank: 1, keywords: []string{"token=", "secret=", "_key=", "apikey=", "password=", "passwd=", "pass=", "credentials="},
-		regex: `(?:TOKEN|SECRET|_KEY|APIKEY|PASSWORD|PASSWD|PASS|CREDENTIALS)=(?:"([^"\n]{6,})"|'([^'\n]{6,})'|` + bare + `)`,
+		regex: `(?:TOKEN|SECRET|_KEY|APIKEY|PASSWORD|PASSWD|PASS|CREDENTIALS)=(?:"((?:[^"\\\n]|\\.){6,})"|'([^'\n]{6,})'|` + bare + `)`,
 		allow: append([]allowlist{{regexes: []string{`^(?:[/~]|\.{1,2}/|https?:)`}}}, notSecret...),
 	},
 	{ // here a word is one, too
 		id: "environment-secret", rank: 1, keywords: []string{"password="},
-		regex: `PASSWORD=(?:"([^"\n]{6,})"|'([^'\n]{6,})'|` + bare + `)`,
+		regex: `PASSWORD=(?:"((?:[^"\\\n]|\\.){6,})"|'([^'\n]{6,})'|` + bare + `)`,
 		allow: []allowlist{templates, placeholders, {regexes: []string{`^(?:[/~]|\.{1,2}/|https?:)`, `^[A-Za-z_][\w.]*[(\[.]`}}},
 	},
 	{
@@ -62,7 +62,7 @@ var ownRules = []rule{
 	},
 	{
 		id: "telegram-bot-token", keywords: []string{":aa"},
-		regex:   `\b[0-9]{8,11}:AA[\w-]{33}`,
+		regex:   `(?:\bbot|\b)([0-9]{8,11}:AA[\w-]{33})`,
 		entropy: 3,
 	},
 	{
@@ -106,9 +106,9 @@ var ownRules = []rule{
 // quotation, and line ends of text within text.
 const between = `(?:\s|\\[nrt]|>|\d{0,6}\|)*`
 
-// bare is a value without quotes: up to a space, a comma or a semicolon, but for
-// a bracket or a stop at its end. It takes rather too much than to leave a part.
-const bare = `([^\s"'\x60,;\\]{5,}[^\s"'\x60,;\\)}\]>|&.])`
+// bare is a value without quotes: up to a space or a semicolon, but for a comma, a
+// bracket or a stop at its end. It takes rather too much than to leave a part.
+const bare = `([^\s"'\x60;\\]{5,}[^\s"'\x60,;\\)}\]>|&.])`
 
 // templates stand for a value that is filled in elsewhere.
 var templates = allowlist{regexes: []string{

@@ -54,7 +54,7 @@ var lookedAt = []string{
 	"atlassian-api-token", "curl-auth-header", "curl-auth-user", "dropbox-long-lived-api-token",
 	"facebook-access-token", "heroku-api-key-v2", "kubernetes-secret-yaml", "lob-api-key", "lob-pub-api-key",
 	"sourcegraph-access-token", "azure-ad-client-secret", "password",
-	"environment-secret", "command-line-secret",
+	"environment-secret", "command-line-secret", "named-secret", "sql-password", "cookie",
 }
 
 // plain looks for the secrets of one rule as its expression stands.

@@ -51,7 +51,9 @@ func (m *masker) scan(before, text string) []span {
 	m.spans = m.spans[:0]
 	whole := text
 	if before != "" {
-		whole = before + text + `"`
+		quote := quoteFor(text)
+		before = strings.TrimSuffix(before, `"`) + quote
+		whole = before + text + quote
 	}
 	says, from := whole, offsets(nil)
 	for range maxEscapes {
@@ -76,6 +78,16 @@ func (m *masker) scan(before, text string) []span {
 		}
 	}
 	return apart(besideMasks(text, spans))
+}
+
+// quoteFor is a quotation mark that does not end a text too early.
+func quoteFor(text string) string {
+	for _, q := range []string{`"`, "'", "`"} {
+		if !strings.Contains(text, q) {
+			return q
+		}
+	}
+	return `"`
 }
 
 // look adds what is found in a text, by where it comes from.
