@@ -36,8 +36,9 @@ var rooms = map[string][]string{
 	"internal/api":        {".", "internal/redact"},
 	"internal/rpc":        {".", "internal/api"},
 	"internal/transcript": {"."},
+	"internal/htmlview":   {".", "internal/transcript"},
 	"internal/mcp":        {".", "internal/transcript"},
-	"internal/cli":        {".", "sqlite", "postgres", "internal/rpc", "internal/mcp", "internal/api", "internal/redact", "internal/transcript", "internal/term"},
+	"internal/cli":        {".", "sqlite", "postgres", "internal/rpc", "internal/mcp", "internal/api", "internal/redact", "internal/transcript", "internal/htmlview", "internal/term"},
 	"cmd/sessiondb":       {"internal/cli"},
 }
 
@@ -52,6 +53,7 @@ var guests = map[string][]string{
 	"github.com/modelcontextprotocol/go-sdk": {"internal/mcp"},
 	"pgregory.net/rapid":                     {"internal/enginetest"},
 	"github.com/google/go-cmp":               {"internal/enginetest"},
+	"github.com/gomarkdown/markdown":         {"internal/htmlview"},
 	"golang.org/x/term":                      {"internal/term"},
 	"github.com/clipperhouse/displaywidth":   {"internal/term"},
 	"github.com/rogpeppe/go-internal":        {}, // tests only

@@ -16,7 +16,9 @@ type freelist struct {
 	wrong string   // what can't be right about it, empty if it may be
 }
 
-func (f *freelist) has(page uint32) bool { return f.pages[page/64]&(1<<(page%64)) != 0 }
+func (f *freelist) has(page int64) bool {
+	return page >= 0 && page/64 < int64(len(f.pages)) && f.pages[page/64]&(1<<(page%64)) != 0
+}
 
 // readFreelist follows the list, at a page read for about a thousand that are
 // free. A list that can't be right may name pages that are in use, and a writer
@@ -35,7 +37,7 @@ func readFreelist(ctx context.Context, c *conn) (f freelist, err error) {
 		switch {
 		case page < 2 || int64(page) > last:
 			f.wrong = fmt.Sprintf("the list of free pages names page %d of %d", page, last)
-		case f.has(page):
+		case f.has(int64(page)):
 			f.wrong = fmt.Sprintf("the list of free pages names page %d twice", page)
 		default:
 			f.pages[page/64] |= 1 << (page % 64)
@@ -91,7 +93,7 @@ func (f *freelist) namesRoot(ctx context.Context, c *conn) error {
 		if err := rows.Scan(&name, &root); err != nil {
 			return err
 		}
-		if f.wrong == "" && root/64 < int64(len(f.pages)) && f.has(uint32(root)) {
+		if f.wrong == "" && f.has(root) {
 			f.wrong = fmt.Sprintf("the list of free pages names page %d, where %s begins", root, name)
 		}
 	}
@@ -134,7 +136,7 @@ func (d *damages) free(ctx context.Context, c *conn) error {
 		if err := rows.Scan(&name, &page); err != nil {
 			return err
 		}
-		if page/64 < int64(len(f.pages)) && f.has(uint32(page)) {
+		if f.has(page) {
 			d.inTree(d.named(name), fmt.Sprintf("page %d of %s is in the list of free pages", page, name))
 		}
 	}

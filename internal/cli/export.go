@@ -6,24 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/htmlview"
 	"github.com/sessiondb-go/sessiondb/internal/redact"
+	"github.com/sessiondb-go/sessiondb/internal/term"
+	"github.com/sessiondb-go/sessiondb/internal/transcript"
 )
 
 func (a *app) exportCommand() *cobra.Command {
-	var f sessiondb.ExportFilter
-	var output string
-	var masked bool
+	var e exporting
 	cmd := &cobra.Command{
 		Use:   "export [SESSION...]",
-		Short: "Write sessions with their messages as JSON lines",
-		Long: `Write sessions with their messages as JSON, one session a line: those given, or
-all. A file is written under a temporary name and takes its place when it is
-complete.
+		Short: "Write sessions with their messages as JSON lines, Markdown or HTML",
+		Long: `Write sessions with their messages: those given, or all. A file is written under
+a temporary name and takes its place when it is complete.
+
+As JSON lines nothing is lost, one session a line: 'sessiondb import' reads them.
+Markdown and HTML are for people to read; a page of HTML is one file that needs no
+other, no script and no network.
 
 With --redact, what looks like an API key, a token or a password is masked as
 [redacted:RULE], in all of a session once it was recognized anywhere in it, and
@@ -31,33 +36,88 @@ how many are is told on the standard error. Read a file before you give it away
 all the same: a secret that looks like nothing is not found.`,
 		ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("format", e.format, "jsonl", "markdown", "html"); err != nil {
+				return err
+			}
 			ctx := cmd.Context()
 			return a.read(ctx, func(db *sessiondb.DB) error {
-				for _, ref := range args {
-					s, err := a.find(ctx, db, ref)
-					if err != nil {
-						return err
-					}
-					f.IDs = append(f.IDs, s.ID)
+				if err := a.chooseSessions(ctx, db, &e, args); err != nil {
+					return err
 				}
-				if masked {
-					return a.exportRedacted(ctx, db, f, output)
+				if e.masked {
+					return a.exportRedacted(ctx, db, e)
 				}
-				return a.export(ctx, db, f, output)
+				return a.export(ctx, db, e)
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write to `FILE` instead of the standard output")
-	cmd.Flags().StringVar(&f.Source, "source", "", "only sessions from `SOURCE`")
-	cmd.Flags().BoolVar(&masked, "redact", false, "mask what looks like an API key, a token or a password")
+	cmd.Flags().StringVarP(&e.output, "output", "o", "", "write to `FILE` instead of the standard output")
+	cmd.Flags().StringVar(&e.format, "format", "jsonl", "what to write: jsonl, markdown or html")
+	cmd.Flags().StringVar(&e.filter.Source, "source", "", "only sessions from `SOURCE`")
+	cmd.Flags().StringVar(&e.search, "search", "", "sessions in which a message matches `QUERY`, as 'sessiondb search' finds them")
+	cmd.Flags().BoolVar(&e.lineage, "lineage", false, "also all sessions that belong to the same tree")
+	cmd.Flags().BoolVar(&e.masked, "redact", false, "mask what looks like an API key, a token or a password")
 	a.completeSource(cmd, "source")
+	a.completeFlag(cmd, "format", "jsonl", "markdown", "html")
 	return cmd
 }
 
-func (a *app) exportRedacted(ctx context.Context, db *sessiondb.DB, f sessiondb.ExportFilter, output string) error {
+// exporting is what an export was asked for.
+type exporting struct {
+	filter          sessiondb.ExportFilter
+	output, format  string
+	search          string
+	lineage, masked bool
+}
+
+// chooseSessions finds the sessions that were asked for; no ids are all.
+func (a *app) chooseSessions(ctx context.Context, db *sessiondb.DB, e *exporting, refs []string) error {
+	if len(refs) == 0 && e.search == "" {
+		if e.lineage {
+			return usagef("--lineage needs a session, or --search")
+		}
+		return nil
+	}
+	chosen := []string{}
+	for _, ref := range refs {
+		s, err := a.find(ctx, db, ref)
+		if err != nil {
+			return err
+		}
+		chosen = append(chosen, s.ID)
+	}
+	if e.search != "" {
+		found, err := db.Search(ctx, sessiondb.SearchQuery{Text: e.search, Limit: -1})
+		if err != nil {
+			return err
+		}
+		for _, h := range found.Hits {
+			chosen = append(chosen, h.SessionID)
+		}
+		if len(found.Hits) == 0 {
+			a.note("nothing found for %s", found.Understood)
+		}
+	}
+	if e.lineage {
+		for _, id := range slices.Compact(slices.Sorted(slices.Values(chosen))) {
+			tree, err := db.Lineage(ctx, id)
+			if err != nil {
+				return err
+			}
+			for _, n := range tree {
+				chosen = append(chosen, n.ID)
+			}
+		}
+	}
+	slices.Sort(chosen)
+	e.filter.IDs = slices.Compact(chosen)
+	return nil
+}
+
+func (a *app) exportRedacted(ctx context.Context, db *sessiondb.DB, e exporting) error {
 	r := redact.New()
-	f.Redact = r.Session
-	err := a.export(ctx, db, f, output)
+	e.filter.Redact = r.Session
+	err := a.export(ctx, db, e)
 	total := int64(0)
 	var rules []string
 	for _, c := range r.Counts() {
@@ -72,8 +132,9 @@ func (a *app) exportRedacted(ctx context.Context, db *sessiondb.DB, f sessiondb.
 	return err
 }
 
-func (a *app) export(ctx context.Context, db *sessiondb.DB, f sessiondb.ExportFilter, output string) error {
-	if output != "" || !a.OutTTY {
+func (a *app) export(ctx context.Context, db *sessiondb.DB, e exporting) error {
+	f := e.filter
+	if e.output != "" || !a.OutTTY {
 		p := a.NewProgress()
 		defer p.Done()
 		f.Progress = func(done, total int64) { p.Report("exporting sessions", done, total) }
@@ -88,14 +149,18 @@ func (a *app) export(ctx context.Context, db *sessiondb.DB, f sessiondb.ExportFi
 	var n int64
 	write := func(w io.Writer) (err error) {
 		b := bufio.NewWriterSize(w, 1<<16)
-		n, err = db.ExportAll(ctx, b, f)
+		n, err = exportAs(ctx, db, b, f, e.format)
 		return errors.Join(err, b.Flush()) // what could be read is worth having
 	}
-	if err := a.writeTo(output, write); err != nil {
+	out := a.jsonOut()
+	if a.OutTTY && e.format != "jsonl" {
+		out = term.TextWriter(a.Out)
+	}
+	if err := a.writeTo(e.output, out, write); err != nil {
 		return err
 	}
-	if output != "" {
-		a.note("exported %s to %s", count(n, "session"), output)
+	if e.output != "" {
+		a.note("exported %s to %s", count(n, "session"), e.output)
 	}
 	if damaged > 0 {
 		return fmt.Errorf("export: damaged pages hold part of %s; what could be read is written", count(damaged, "session"))
@@ -103,10 +168,40 @@ func (a *app) export(ctx context.Context, db *sessiondb.DB, f sessiondb.ExportFi
 	return nil
 }
 
-// writeTo writes to a file, or to the standard output if output names none.
-func (a *app) writeTo(output string, write func(io.Writer) error) error {
+// exportAs writes an export in a format. What people read is made of the same
+// lines, so that what is masked or left out is the same in all formats.
+func exportAs(ctx context.Context, db *sessiondb.DB, w io.Writer, f sessiondb.ExportFilter, format string) (n int64, err error) {
+	var to transcript.Writer
+	end := func() error { return nil }
+	switch format {
+	case "markdown":
+		to = &transcript.Markdown{W: w}
+	case "html":
+		page := &htmlview.Page{W: w}
+		to, end = page, page.Close
+	default:
+		return db.ExportAll(ctx, w, f)
+	}
+	lines, out := io.Pipe()
+	read := make(chan error)
+	go func() {
+		var err error
+		n, err = db.ExportAll(ctx, out, f)
+		_ = out.CloseWithError(err) // never fails
+		read <- err
+	}()
+	shown := transcript.Exported(lines, to)
+	_ = lines.CloseWithError(shown) // never fails
+	if err := <-read; err != nil {
+		shown = err // the other one says the same
+	}
+	return n, errors.Join(shown, end())
+}
+
+// writeTo writes to a file, or to out if output names none.
+func (a *app) writeTo(output string, out io.Writer, write func(io.Writer) error) error {
 	if output == "" || output == "-" {
-		return write(a.jsonOut())
+		return write(out)
 	}
 	store, err := a.storePath()
 	if err != nil {

@@ -19,7 +19,7 @@ var placeRules = []rule{
 		allow: []allowlist{templates, placeholders},
 	},
 	{
-		id: "named-secret", rank: 1, keywords: []string{
+		id: "named-secret", rank: 3, keywords: []string{
 			"api_key", "api-key", "apikey", "api_token", "api-token", "apitoken", "api_secret", "api-secret", "auth_token", "auth-token",
 			"authtoken", "access_token", "access-token", "accesstoken", "access_key", "refresh_token", "refreshtoken", "bot_token",
 			"session_token", "client_secret", "client-secret", "clientsecret", "webhook_secret", "jwt_secret", "secret_key", "secret-key", "secretkey",

@@ -86,23 +86,42 @@ func picture(r rune) string {
 
 // JSONWriter returns a writer of JSON on which characters that a terminal may
 // obey become \u escapes. The JSON means the same.
-func JSONWriter(w io.Writer) io.Writer { return &jsonWriter{w: w} }
+func JSONWriter(w io.Writer) io.Writer {
+	return &runeWriter{w: w, show: func(r rune) string {
+		if armed(r) && r != '\n' {
+			return fmt.Sprintf(`\u%04x`, r)
+		}
+		return string(r)
+	}}
+}
 
-type jsonWriter struct {
+// TextWriter returns a writer of text that is made harmless as by [Safe],
+// carriage returns left out.
+func TextWriter(w io.Writer) io.Writer {
+	return &runeWriter{w: w, show: func(r rune) string {
+		switch {
+		case !armed(r) || r == '\n' || r == '\t':
+			return string(r)
+		case r == '\r':
+			return ""
+		}
+		return picture(r)
+	}}
+}
+
+// runeWriter writes what is shown for each character.
+type runeWriter struct {
 	w    io.Writer
+	show func(rune) string
 	tail []byte // of a character whose end is in the next write
 }
 
-func (j *jsonWriter) Write(p []byte) (int, error) {
+func (j *runeWriter) Write(p []byte) (int, error) {
 	in := append(j.tail, p...)
 	out := make([]byte, 0, len(in)+16)
 	for len(in) > 0 && utf8.FullRune(in) {
 		r, n := utf8.DecodeRune(in)
-		if armed(r) && r != '\n' {
-			out = append(out, fmt.Sprintf(`\u%04x`, r)...)
-		} else {
-			out = append(out, in[:n]...)
-		}
+		out = append(out, j.show(r)...)
 		in = in[n:]
 	}
 	j.tail = append([]byte(nil), in...)

@@ -76,3 +76,16 @@ func TestJSONWriter(t *testing.T) {
 		t.Errorf("read back %q, %v; want %q", back, err, value)
 	}
 }
+
+func TestTextWriter(t *testing.T) {
+	var out bytes.Buffer
+	w := TextWriter(&out)
+	for _, b := range []byte("a\tb\r\n\x1b[2J 배포 \u202e \u009b2J 👩") {
+		if n, err := w.Write([]byte{b}); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if want := "a\tb\n␛[2J 배포 \\u202e \\u009b2J 👩"; out.String() != want {
+		t.Errorf("wrote %q, want %q", out.String(), want)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -58,7 +59,7 @@ func Message(m sessiondb.Message) string {
 }
 
 func callFence(b *strings.Builder, raw json.RawMessage) {
-	name, arguments := call(raw)
+	name, arguments := CallParts(raw)
 	if name == "" {
 		fence(b, "json", string(raw))
 		return
@@ -105,4 +106,39 @@ func optional(s *string) string {
 		return ""
 	}
 	return *s
+}
+
+// Markdown writes sessions as Markdown, a line between two of them.
+type Markdown struct {
+	W     io.Writer
+	begun bool
+}
+
+// Begin implements [Writer].
+func (d *Markdown) Begin(s sessiondb.Session, kind sessiondb.Kind) error {
+	head := Head(s)
+	if s.ParentID != nil {
+		head += fmt.Sprintf("- %s of: %s\n", cmp.Or(relation[kind], "Child"), escapeLine(*s.ParentID))
+	}
+	if d.begun {
+		head = "\n---\n\n" + head
+	}
+	d.begun = true
+	return d.write(head)
+}
+
+// relation is what a session is to its parent.
+var relation = map[sessiondb.Kind]string{
+	sessiondb.Continuation: "Continuation", sessiondb.Branch: "Branch", sessiondb.Delegate: "Delegate",
+}
+
+// Message implements [Writer].
+func (d *Markdown) Message(m sessiondb.Message) error { return d.write(Message(m)) }
+
+// End implements [Writer].
+func (d *Markdown) End() error { return nil }
+
+func (d *Markdown) write(s string) error {
+	_, err := io.WriteString(d.W, s)
+	return err
 }

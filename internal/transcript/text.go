@@ -21,14 +21,16 @@ func Text(c sessiondb.Content) string {
 // Call is a tool call: its name and its arguments, "name(arguments)", in the
 // forms that OpenAI and Anthropic use. Anything else is its JSON.
 func Call(raw json.RawMessage) string {
-	name, arguments := call(raw)
+	name, arguments := CallParts(raw)
 	if name == "" {
 		return string(raw)
 	}
 	return name + "(" + arguments + ")"
 }
 
-func call(raw json.RawMessage) (name, arguments string) {
+// CallParts is the name of a tool call and its arguments, most often JSON. The
+// name is empty where the form is not known.
+func CallParts(raw json.RawMessage) (name, arguments string) {
 	var c struct {
 		Name     string          `json:"name"`
 		Input    json.RawMessage `json:"input"`
