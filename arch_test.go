@@ -19,11 +19,12 @@ const module = "github.com/sessiondb-go/sessiondb"
 // rooms is the floor plan: each package, and which of our packages it may
 // import. docs/architecture.md says why. "." is the root.
 var rooms = map[string][]string{
-	".":                   {"internal/engine", "internal/searchql", "internal/text"},
-	"sqlite":              {".", "internal/engine", "internal/scan", "internal/searchql", "internal/sqlitefile", "internal/text"},
-	"postgres":            {".", "internal/engine", "internal/scan", "internal/searchql", "internal/text"},
+	".":                   {"internal/engine", "internal/retry", "internal/searchql", "internal/text"},
+	"sqlite":              {".", "internal/engine", "internal/retry", "internal/scan", "internal/searchql", "internal/sqlitefile", "internal/text"},
+	"postgres":            {".", "internal/engine", "internal/retry", "internal/scan", "internal/searchql", "internal/text"},
 	"internal/sqlitefile": {},
 	"internal/scan":       {},
+	"internal/retry":      {},
 	"internal/pgtest":     {}, // tests only
 	"internal/engine":     {"internal/searchql"},
 	"internal/searchql":   {},

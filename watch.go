@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/retry"
 )
 
 // WatchFilter says which messages Watch waits for.
@@ -24,6 +25,13 @@ const (
 	watchEvery = 200 * time.Millisecond
 	watchPage  = 200 // messages read at once
 )
+
+func (f WatchFilter) every() time.Duration {
+	if f.Every <= 0 {
+		return watchEvery
+	}
+	return f.Every
+}
 
 // Watch yields messages by id as they are committed, by whatever process, and
 // waits for more until ctx ends or an error is yielded; the end of ctx is no
@@ -56,7 +64,7 @@ func (db *DB) Watch(ctx context.Context, f WatchFilter) iter.Seq2[Message, error
 					return
 				}
 			}
-			if len(ms) < watchPage && !sleep(ctx, f.Every) {
+			if len(ms) < watchPage && retry.Pause(ctx, f.every()) != nil {
 				return
 			}
 		}
@@ -91,19 +99,4 @@ func (db *DB) watchPage(ctx context.Context, f WatchFilter, last int64) (out []M
 		return err
 	})
 	return out, err
-}
-
-// sleep waits, and reports whether ctx still goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		d = watchEvery
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/scan"
 )
 
 // Match implements [engine.Engine].
@@ -64,21 +65,11 @@ func (r *matching) from() fragment {
 
 func (r *matching) count() (map[string]int64, error) {
 	f := r.from()
-	counts := map[string]int64{}
 	rows, err := r.tx.Query(r.ctx, `SELECT m.session_id, COUNT(*)`+f.sql+` GROUP BY m.session_id`, f.args...)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var id string
-		var n int64
-		if err := rows.Scan(&id, &n); err != nil {
-			return nil, err
-		}
-		counts[id] = n
-	}
-	return counts, rows.Err()
+	return scan.Counts(rows)
 }
 
 // stream delivers the hits of the page, in order.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/retry"
 )
 
 const (
@@ -43,7 +44,7 @@ func openStore(ctx context.Context, dsn string, o Options) (_ *store, err error)
 	if err != nil {
 		return nil, fmt.Errorf("open: %w: %w", sessiondb.ErrInvalid, err)
 	}
-	s := &store{schema: schemaOf(config), dsn: dsn, turn: make(chan struct{}, 1), pause: pause}
+	s := &store{schema: schemaOf(config), dsn: dsn, turn: make(chan struct{}, 1), pause: retry.Pause}
 	s.place = placeOf(config, s.schema)
 	defer func() {
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/retry"
 )
 
 // Several stores on one schema, as programs on several hosts have, lose nothing
@@ -80,7 +81,7 @@ func TestBusy(t *testing.T) {
 	}
 	pauses := 0
 	s.pause = func(_ context.Context, d time.Duration) error {
-		if pauses++; d < minPause || d > maxPause {
+		if pauses++; d < retry.MinPause || d > retry.MaxPause {
 			t.Errorf("a pause of %v", d)
 		}
 		return nil
@@ -92,7 +93,7 @@ func TestBusy(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = impatient.SetTitle(t.Context(), "s", "no")
-	if busy := (*sessiondb.BusyError)(nil); !errors.As(err, &busy) || busy.Attempts != maxAttempts || pauses != maxAttempts-1 {
+	if busy := (*sessiondb.BusyError)(nil); !errors.As(err, &busy) || busy.Attempts != retry.Attempts || pauses != retry.Attempts-1 {
 		t.Errorf("%v after %d pauses", err, pauses)
 	}
 	if _, err := c.Exec(t.Context(), `SELECT pg_advisory_unlock_all()`); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/retry"
 )
 
 // open opens a store and closes it with the test.
@@ -159,7 +160,7 @@ func sound(t *testing.T, path string, filled ...string) {
 func noPause(n *int) func(context.Context, time.Duration) error {
 	return func(ctx context.Context, d time.Duration) error {
 		*n++
-		if d < minPause || d > maxPause {
+		if d < retry.MinPause || d > retry.MaxPause {
 			return fmt.Errorf("pause of %s", d)
 		}
 		return ctx.Err()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/scan"
 )
 
 // Match implements [engine.Engine]. What an index cannot answer, because it is
@@ -147,7 +148,6 @@ func (r *matching) whereArgs() []any {
 const fromHits = ` h CROSS JOIN messages m ON m.id = h.id CROSS JOIN sessions s ON s.id = m.session_id`
 
 func (r *matching) count(p *matchPlan) (map[string]int64, error) {
-	counts := map[string]int64{}
 	query, args := `SELECT m.session_id, COUNT(*) FROM (`+p.all.sql+`)`+fromHits+` WHERE 1`, p.all.args
 	if r.m.Sessions != nil {
 		query = `SELECT m.session_id, COUNT(*) FROM messages m CROSS JOIN sessions s ON s.id = m.session_id WHERE +m.id IN (` + p.all.sql + `)`
@@ -156,16 +156,7 @@ func (r *matching) count(p *matchPlan) (map[string]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var id string
-		var n int64
-		if err := rows.Scan(&id, &n); err != nil {
-			return nil, err
-		}
-		counts[id] = n
-	}
-	return counts, rows.Err()
+	return scan.Counts(rows)
 }
 
 // byRank delivers what one index answers alone, by its rank, and then what only

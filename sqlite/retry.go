@@ -2,20 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"github.com/sessiondb-go/sessiondb"
-)
-
-// The policy against writers that do not queue with us: SQLite waits
-// busyTimeout by itself, then the whole write is tried again after a random
-// pause, so that competing processes do not march in step. Where SQLite does not
-// wait, as when a log is turned on, there are more attempts: patience is a time.
-const (
-	maxAttempts = 15
-	minPause    = 20 * time.Millisecond
-	maxPause    = 150 * time.Millisecond
+	"github.com/sessiondb-go/sessiondb/internal/retry"
 )
 
 // retry runs op until it is not busy, or the policy is used up; then the error
@@ -30,24 +20,19 @@ func (s *store) retryBusy(ctx context.Context, op func() error) error {
 	return s.retryIf(ctx, isBusy, op)
 }
 
+// retryIf tries again while passes says that the error will pass. Where SQLite does
+// not wait by itself, as when a log is turned on, there are more attempts: patience is
+// a time.
 func (s *store) retryIf(ctx context.Context, passes func(error) bool, op func() error) error {
-	start := time.Now()
-	for n := 1; ; n++ {
-		err := op()
-		if err == nil || !passes(err) {
+	return retry.Do(ctx, s.pause, op, func(err error, n int, waited time.Duration) error {
+		switch {
+		case !passes(err), n >= retry.Attempts && !isBusy(err):
 			return err
-		}
-		if n >= maxAttempts && !isBusy(err) {
-			return err
-		}
-		if waited := time.Since(start); n >= maxAttempts && waited >= s.patience() {
+		case n >= retry.Attempts && waited >= s.patience():
 			return &sessiondb.BusyError{Attempts: n, Waited: waited, Holders: othersWriting(s.real)}
 		}
-		pause := minPause + rand.N(maxPause-minPause+1) // #nosec G404 -- keeps processes out of step, no secret
-		if err := s.pause(ctx, pause); err != nil {
-			return err
-		}
-	}
+		return nil
+	})
 }
 
 // patience is what all attempts take at least where each one waits.
@@ -56,17 +41,5 @@ func (s *store) patience() time.Duration {
 	if busy == 0 {
 		busy = busyTimeout
 	}
-	return maxAttempts * time.Duration(busy) * time.Millisecond
-}
-
-// pause waits for d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return retry.Attempts * time.Duration(busy) * time.Millisecond
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/retry"
 )
 
 // store is one open file. It implements [engine.Engine].
@@ -94,7 +95,7 @@ func newStore(o Options, set settings) *store {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	if s.pause == nil {
-		s.pause = pause
+		s.pause = retry.Pause
 	}
 	if s.many == 0 {
 		s.many = common

@@ -13,6 +13,7 @@ import (
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 	"github.com/sessiondb-go/sessiondb/internal/fixture"
+	"github.com/sessiondb-go/sessiondb/internal/retry"
 )
 
 const insertMeta = "INSERT INTO state_meta (key, value) VALUES (?, ?)"
@@ -225,11 +226,11 @@ func TestBusyIsRetriedThenReported(t *testing.T) {
 	release := holdLock(t, s.path)
 	err := s.Write(t.Context(), put(t.Context(), "a"))
 	var busy *sessiondb.BusyError
-	if !errors.As(err, &busy) || busy.Attempts != maxAttempts || !errors.Is(err, sessiondb.ErrBusy) {
+	if !errors.As(err, &busy) || busy.Attempts != retry.Attempts || !errors.Is(err, sessiondb.ErrBusy) {
 		t.Errorf("error %v", err)
 	}
-	if pauses != maxAttempts-1 {
-		t.Errorf("%d pauses between %d attempts", pauses, maxAttempts)
+	if pauses != retry.Attempts-1 {
+		t.Errorf("%d pauses between %d attempts", pauses, retry.Attempts)
 	}
 	release()
 	if err := s.Write(t.Context(), put(t.Context(), "a")); err != nil {
@@ -249,12 +250,12 @@ func TestCreationWaitsForAnotherWriter(t *testing.T) {
 	run(t, other, "BEGIN IMMEDIATE")
 	n := 0
 	s := openWith(t, path, Options{}, settings{pause: func(context.Context, time.Duration) error {
-		if n++; n == 2*maxAttempts {
+		if n++; n == 2*retry.Attempts {
 			run(t, other, "ROLLBACK")
 		}
 		return nil
 	}})
-	if n != 2*maxAttempts {
+	if n != 2*retry.Attempts {
 		t.Errorf("opened after %d pauses", n)
 	}
 	if err := s.Write(t.Context(), put(t.Context(), "a")); err != nil {
@@ -381,7 +382,7 @@ func TestOpenWhileLockedWhole(t *testing.T) {
 	for _, o := range []Options{{}, {ReadOnly: true}} {
 		pauses := 0
 		_, err := openStore(t.Context(), path, o, settings{pause: noPause(&pauses), busy: 1})
-		if !errors.Is(err, sessiondb.ErrBusy) || pauses < maxAttempts-1 {
+		if !errors.Is(err, sessiondb.ErrBusy) || pauses < retry.Attempts-1 {
 			t.Errorf("%+v: %v after %d pauses", o, err, pauses)
 		}
 	}
