@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 
@@ -74,12 +75,17 @@ func mapError(err error) error {
 		}
 		return err
 	}
-	var connect *pgconn.ConnectError
-	var network net.Error
-	if errors.As(err, &connect) || errors.As(err, &network) && !isContext(err) {
+	if isLost(err) {
 		return named(sessiondb.ErrIO, err)
 	}
 	return err
+}
+
+// isLost says that there is no connection, or none any more.
+func isLost(err error) bool {
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network) && !isContext(err)
 }
 
 func isContext(err error) bool {
