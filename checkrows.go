@@ -105,8 +105,11 @@ func (db *DB) checkOrphans(ctx context.Context, q engine.Queryer) (out []engine.
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	return []engine.Finding{{Code: "orphan_messages", What: fmt.Sprintf("%s of %s that does not exist: %s",
-		counted(messages, "message"), counted(int64(len(ids)), "session"), some(ids))}}, nil
+	of := "1 session that does not exist"
+	if len(ids) > 1 {
+		of = fmt.Sprintf("%d sessions that do not exist", len(ids))
+	}
+	return []engine.Finding{{Code: "orphan_messages", What: fmt.Sprintf("%s of %s: %s", counted(messages, "message"), of, some(ids))}}, nil
 }
 
 func (db *DB) checkParents(ctx context.Context, q engine.Queryer) (out []engine.Finding, err error) {
@@ -144,7 +147,7 @@ func wrongParents(ctx context.Context, q engine.Queryer) (missing []string, cycl
 		parent[id] = p
 		return nil
 	}, `SELECT c.id, c.parent_session_id, p.id IS NULL FROM sessions c LEFT JOIN sessions p ON p.id = c.parent_session_id
- WHERE c.parent_session_id IS NOT NULL ORDER BY c.id`)
+ WHERE c.parent_session_id IS NOT NULL AND c.id IS NOT NULL ORDER BY c.id`)
 	return missing, circles(ids, parent), err
 }
 
@@ -179,7 +182,7 @@ func (db *DB) checkTitles(ctx context.Context, q engine.Queryer) (out []engine.F
 	if err != nil || len(titles) == 0 {
 		return nil, err
 	}
-	ids, err := queryStrings(ctx, q, `SELECT id FROM sessions WHERE title = ? ORDER BY started_at, id`, titles[0])
+	ids, err := queryStrings(ctx, q, `SELECT id FROM sessions WHERE title = ? AND id IS NOT NULL ORDER BY started_at, id`, titles[0])
 	if err != nil || len(ids) < 2 {
 		return nil, err
 	}
@@ -241,7 +244,7 @@ func tallies(ctx context.Context, q engine.Queryer, only []string) (map[string]*
 		return eachRow(ctx, q, scan, query)
 	}
 	o := &odd{}
-	err := each(`SELECT id, message_count, tool_call_count FROM sessions WHERE 1 = 1`, "id", func(r engine.Rows) error {
+	err := each(`SELECT id, message_count, tool_call_count FROM sessions WHERE id IS NOT NULL`, "id", func(r engine.Rows) error {
 		var id string
 		t := &tally{}
 		err := r.Scan(&id, intColumn{"message_count", &t.countsMessages, o}, intColumn{"tool_call_count", &t.countsC, o})
@@ -251,7 +254,7 @@ func tallies(ctx context.Context, q engine.Queryer, only []string) (map[string]*
 	if err != nil {
 		return nil, err
 	}
-	err = each(`SELECT session_id, tool_calls FROM messages WHERE 1 = 1`, "session_id", func(r engine.Rows) error {
+	err = each(`SELECT session_id, tool_calls FROM messages WHERE session_id IS NOT NULL`, "session_id", func(r engine.Rows) error {
 		var id string
 		var calls any
 		if err := r.Scan(&id, &calls); err != nil {

@@ -232,7 +232,7 @@ func (r *repair) number(ctx context.Context) error {
 
 // numberTitle numbers all sessions of a title but the first, and returns them.
 func numberTitle(ctx context.Context, tx engine.Execer, title string) ([]string, error) {
-	ids, err := queryStrings(ctx, tx, `SELECT id FROM sessions WHERE title = ? ORDER BY started_at, id`, title)
+	ids, err := queryStrings(ctx, tx, `SELECT id FROM sessions WHERE title = ? AND id IS NOT NULL ORDER BY started_at, id`, title)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}

@@ -100,10 +100,37 @@ func (k *checker) schema(ctx context.Context, c *conn) error {
 	case sh.version < SchemaVersion && sh.versions > 0:
 		k.add("schema_older", "schema version %d, from before %d", sh.version, SchemaVersion)
 	default:
+		if lost, err := k.messagesLost(ctx, c, sh); lost || err != nil {
+			return err
+		}
 		_, twice, err := titleTwice(ctx, c, sh)
 		k.objects(sh, twice || err != nil)
 	}
 	return nil
+}
+
+// messagesLost tells of a store whose table of messages is gone while something
+// else says that it held some. To make it anew, empty, would end that.
+func (k *checker) messagesLost(ctx context.Context, c *conn, sh *shape) (bool, error) {
+	if sh.has("messages") {
+		return false, nil
+	}
+	for _, trace := range []struct{ table, column, where string }{
+		{indexes[0] + "_content", "id", "1 = 1"}, {"sessions", "message_count", "message_count > 0"},
+	} {
+		if !sh.has(trace.table) || trace.table == "sessions" && !sh.hasColumn(trace.table, trace.column) {
+			continue
+		}
+		some, err := texts(ctx, c, "SELECT "+trace.column+" FROM main."+trace.table+" WHERE "+trace.where+" LIMIT 1")
+		if err != nil && !errors.Is(err, sessiondb.ErrCorrupt) {
+			return false, err
+		}
+		if len(some) > 0 {
+			k.add("table_lost", "table messages is gone, and table %s tells of messages", trace.table)
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // objects names what a store of this schema lacks of it. Where two sessions have
@@ -178,7 +205,11 @@ func (k *checker) references(ctx context.Context, c *conn) error {
 		if err := rows.Scan(&table, &parent, &n); err != nil {
 			return err
 		}
-		k.add("foreign_keys", "%d rows of %s refer to %s that do not exist", n, table, parent)
+		what := "%d rows of %s, a table of another program, refer to %s that do not exist"
+		if n == 1 {
+			what = "%d row of %s, a table of another program, refers to one of %s that does not exist"
+		}
+		k.add("foreign_keys", what, n, table, parent)
 	}
 	return rows.Err()
 }

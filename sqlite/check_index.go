@@ -134,7 +134,7 @@ func (k *checker) types(ctx context.Context, c *conn) error {
 			}
 			kind, _, _ := strings.Cut(col.decl, " ")
 			also := ", 'null'"
-			if strings.Contains(col.decl, "NOT NULL") {
+			if strings.Contains(col.decl, "NOT NULL") || strings.Contains(col.decl, "PRIMARY KEY") {
 				also = ""
 			}
 			sums = append(sums, fmt.Sprintf("TOTAL(typeof(%s) NOT IN (%s%s))", col.name, expected[kind], also))
@@ -149,7 +149,10 @@ func (k *checker) types(ctx context.Context, c *conn) error {
 			return err
 		}
 		for i, n := range counts {
-			if n > 0 {
+			switch {
+			case n == 1:
+				k.add("odd_values", "1 value of %s is of another type", names[i])
+			case n > 0:
 				k.add("odd_values", "%.0f values of %s are of another type", n, names[i])
 			}
 		}

@@ -73,10 +73,11 @@ func (s *store) olderIndex(ctx context.Context) func(index string) (bool, error)
 }
 
 // described is a fault as a finding. An index can't be made anew of a table that
-// has two rows of one key: only into another file, without it.
+// has two rows of one key, and a list of free pages that leads astray can't be
+// followed: only another file helps.
 func (k *checker) described(f *fault) engine.Finding {
 	out := k.looked.finding(f)
-	if f.code == "btree_index" && f.twice {
+	if f.twice || f.astray {
 		path := sessiondb.ShellQuote(k.path)
 		out.Fix = "sessiondb recover " + path + " " + path + ".recovered"
 	}

@@ -102,6 +102,8 @@ func (p *pathCheck) run(ctx context.Context) error {
 func (p *pathCheck) lookAtFile() (size int64, ok bool) {
 	info, err := os.Stat(p.path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && fileHolds(p.real+"-wal"):
+		p.add("log_alone", "there is no file at %s, but the write-ahead log of one, with data in it", p.path)
 	case errors.Is(err, fs.ErrNotExist):
 		p.add("missing", "there is no file at %s", p.path)
 	case err != nil:

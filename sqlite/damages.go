@@ -30,6 +30,7 @@ type fault struct {
 	n          int  // lines about it
 	torn       bool // its pages are damaged, so that nothing may be freed by them
 	twice      bool // the table has rows that the index forbids
+	astray     bool // the list of free pages names what can be none
 }
 
 // maxLines is after how many lines SQLite's check of everything ends.
@@ -164,7 +165,8 @@ func (d *damages) sort(line string) {
 		return
 	}
 	if wasteLine().MatchString(line) {
-		d.add("page_waste", "", line)
+		f := d.add("page_waste", "", line)
+		f.astray = f.astray || leadsAstray(line)
 		return
 	}
 	if m := ftsLine().FindStringSubmatch(line); m != nil {
@@ -234,6 +236,13 @@ func (d *damages) finding(f *fault) engine.Finding {
 		what = "damaged pages: " + what
 	}
 	return engine.Finding{Code: f.code, What: what}
+}
+
+// leadsAstray says that a line is about a list of free pages that names what can
+// be none. Nothing that takes pages from it goes on, so no compact does; one that
+// is only counted wrongly does no harm.
+func leadsAstray(line string) bool {
+	return strings.Contains(line, "Freelist: ") && !strings.Contains(line, "reelist: size is ")
 }
 
 // texts reads the first column of a result as text.

@@ -102,6 +102,10 @@ type recovery struct {
 // committed ones from the log of src, or from a journal that was to be rolled
 // back, count as they do for SQLite. Deleted rows are not brought back.
 //
+// A write-ahead log whose database is gone is read by itself: src is then the
+// name of the file that is missing. What the system fails to read is tried
+// again, and noted where it fails for good.
+//
 // src is not changed, nor what lies beside it. This process must not have it
 // open ([sessiondb.ErrInvalid]). A file in which nothing of a session store can
 // be found is [sessiondb.ErrNotStore]. dst must not exist ([os.ErrExist]); it
@@ -130,6 +134,9 @@ func Recover(ctx context.Context, src, dst string, o RecoverOptions) (report Rec
 	r := &recovery{o: o, src: from.file}
 	err = newFile(dst, func(path string) error { return r.build(ctx, path) })
 	r.Changed = from.changed()
+	if missed := from.missed; missed.err != nil {
+		r.note("the system could not read the file at %d places, which counts as lost here: %v; recover it again when the disk reads", len(missed.places), missed.err)
+	}
 	return r.RecoverReport, err
 }
 

@@ -171,9 +171,17 @@ func (r *recovery) verify(ctx context.Context) error {
 		}
 	}
 	if r.SchemaDamaged && r.table("messages").Rows+r.table("sessions").Rows == 0 {
-		return errNothingOurs("no session and no message was found in it")
+		return errNothingOurs(r.tooLittle())
 	}
 	return nil
+}
+
+// tooLittle says why nothing was found.
+func (r *recovery) tooLittle() string {
+	if have, want := r.src.Pages(); have < want {
+		return fmt.Sprintf("%d of its %d pages are missing, and no session and no message is on the rest", want-have, want)
+	}
+	return "no session and no message was found in it"
 }
 
 // count counts the rows of a table of the new store.

@@ -13,10 +13,11 @@ import (
 
 // wreck is a damaged store that is read.
 type wreck struct {
-	file  *sqlitefile.File
-	files []*os.File
-	path  string
-	seen  [3]fs.FileInfo // the database, the log and the journal at the beginning
+	file   *sqlitefile.File
+	files  []*os.File
+	path   string
+	seen   [3]fs.FileInfo // the database, the log and the journal at the beginning
+	missed misreads
 }
 
 var sourceSuffixes = [3]string{"", "-wal", "-journal"}
@@ -32,6 +33,7 @@ func openSource(path string) (_ *wreck, err error) {
 	switch {
 	case path == "":
 		return nil, fmt.Errorf("%w: no file name", sessiondb.ErrInvalid)
+	case errors.Is(err, fs.ErrNotExist) && fileHolds(s.path+"-wal"): // the log may hold every page
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
@@ -58,7 +60,7 @@ func openSource(path string) (_ *wreck, err error) {
 		s.file, err = sqlitefile.Open(from)
 	}
 	if errors.Is(err, sqlitefile.ErrNoDatabase) {
-		err = errNothingOurs("no page of a SQLite database was found in it")
+		err = errNothingOurs(s.noDatabase())
 	}
 	return s, err
 }
@@ -70,10 +72,23 @@ func (s *wreck) super() string {
 	return s.file.Journal.Super
 }
 
+// noDatabase says why there is nothing to read.
+func (s *wreck) noDatabase() string {
+	switch db := s.seen[0]; {
+	case s.missed.err != nil:
+		return fmt.Sprintf("the system could not read it: %v", s.missed.err)
+	case db == nil:
+		return "there is only a write-ahead log, and no page that was committed is in it"
+	case db.Size() < headerSize:
+		return fmt.Sprintf("it has %d bytes, less than the head of a database", db.Size())
+	}
+	return "no page of a SQLite database was found in it"
+}
+
 // open opens one of the files; one that is not there is empty.
 func (s *wreck) open(suffix string) (b sqlitefile.Bytes, err error) {
 	f, err := os.Open(s.path + suffix) // #nosec G304 -- the file that the caller named, or beside it
-	if errors.Is(err, fs.ErrNotExist) && suffix != "" {
+	if errors.Is(err, fs.ErrNotExist) && (suffix != "" || s.seen[0] == nil) {
 		return b, nil
 	}
 	if err != nil {
@@ -84,7 +99,7 @@ func (s *wreck) open(suffix string) (b sqlitefile.Bytes, err error) {
 	if err != nil || info.Size() == 0 {
 		return b, err
 	}
-	return sqlitefile.Bytes{ReaderAt: f, Size: info.Size()}, nil
+	return sqlitefile.Bytes{ReaderAt: patient{f, &s.missed}, Size: info.Size()}, nil
 }
 
 func (s *wreck) close() {

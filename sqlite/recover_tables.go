@@ -44,14 +44,10 @@ func (r *recovery) readSchema() error {
 			r.tables = append(r.tables, &salvage{RecoveredTable: RecoveredTable{Name: o.Name}, root: o.Root, sql: o.SQL, damaged: o.Root == 0})
 		}
 	}
-	if whole && (r.table("sessions") == nil || r.table("messages") == nil) {
+	if whole && r.table("sessions") == nil && r.table("messages") == nil && !slices.ContainsFunc(indexes, r.keepsText) {
 		return errNothingOurs("it holds no sessions and messages")
 	}
-	for _, name := range coreTables {
-		if r.table(name) == nil {
-			r.tables = append(r.tables, &salvage{RecoveredTable: RecoveredTable{Name: name}, sql: find(name).sql, damaged: !whole})
-		}
-	}
+	r.addCore(whole)
 	slices.SortFunc(r.tables, func(a, b *salvage) int {
 		if d := rank(a.Name) - rank(b.Name); d != 0 {
 			return d
@@ -61,6 +57,21 @@ func (r *recovery) readSchema() error {
 	log, journal := r.src.WAL, r.src.Journal
 	r.LogFrames, r.LogFramesLost, r.JournalPages = int64(log.Frames), int64(log.Broken), int64(journal.Records)
 	return nil
+}
+
+// addCore adds the tables that every store has and this one lacks. The rows of
+// one with history may still stand where nothing leads to, or in an index.
+func (r *recovery) addCore(whole bool) {
+	for _, name := range coreTables {
+		if r.table(name) != nil {
+			continue
+		}
+		history := essential[name] != nil
+		r.tables = append(r.tables, &salvage{RecoveredTable: RecoveredTable{Name: name}, sql: find(name).sql, damaged: !whole || history})
+		if whole && history {
+			r.note("the table %s was missing", name)
+		}
+	}
 }
 
 func rank(table string) int {

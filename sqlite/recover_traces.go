@@ -152,14 +152,10 @@ func (r *recovery) there(ctx context.Context, t *salvage, id int64) (bool, error
 // others are believed.
 func (r *recovery) traceWords(ctx context.Context, t *salvage, known bool, step func() error) error {
 	for _, index := range indexes {
-		if !r.inline(index) {
+		if !r.keepsText(index) {
 			continue
 		}
-		i := slices.IndexFunc(r.objects, func(o sqlitefile.Object) bool { return o.Name == index+"_content" && o.Root > 0 })
-		if i < 0 {
-			continue
-		}
-		_, err := r.src.Table(r.objects[i].Root, func(row sqlitefile.Row) error {
+		_, err := r.src.Table(r.object(index+"_content").Root, func(row sqlitefile.Row) error {
 			if row.Cut || len(row.Values) < 2 {
 				return nil
 			}
@@ -176,12 +172,25 @@ func (r *recovery) traceWords(ctx context.Context, t *salvage, known bool, step 
 	return nil
 }
 
-// inline says that a full-text table of the damaged store holds the text in the
-// form of our schema.
-func (r *recovery) inline(index string) bool {
-	return slices.ContainsFunc(r.objects, func(o sqlitefile.Object) bool {
-		return o.Name == index+"_insert" && same(o.SQL, find(o.Name).sql)
-	})
+// keepsText says that a full-text table of the damaged store has a copy of the
+// text in the form of our schema. The triggers tell, which a table that was
+// dropped took with it: then the declaration does.
+func (r *recovery) keepsText(index string) bool {
+	if r.object(index+"_content").Root == 0 {
+		return false
+	}
+	if trigger := r.object(index + "_insert"); trigger.Name != "" {
+		return same(trigger.SQL, find(trigger.Name).sql)
+	}
+	return same(r.object(index).SQL, find(index).sql)
+}
+
+// object is an entry of the damaged schema, the zero value where there is none.
+func (r *recovery) object(name string) sqlitefile.Object {
+	if i := slices.IndexFunc(r.objects, func(o sqlitefile.Object) bool { return o.Name == name }); i >= 0 {
+		return r.objects[i]
+	}
+	return sqlitefile.Object{}
 }
 
 func (r *recovery) wanted(ctx context.Context, t *salvage, id int64, known bool) (bool, error) {

@@ -54,7 +54,7 @@ var outcomes = []struct {
 	{errPartly, exitFailed, "what was done so far stays; run it again to go on"},
 	{errIncomplete, exitLost, "keep the damaged file until you know that you don't miss it"},
 	{errBadBackup, exitFailed, "nothing was changed; use another backup"},
-	{errNoWreck, exitFailed, "check the path; the file was not touched"},
+	{errNoWreck, exitFailed, "the file was not touched; check the path, or restore a backup"},
 	{errUnusable, exitDamaged, ""}, // its text says what to do
 	{errUnsound, exitUnsound, "each line says what mends it"},
 	{errBeyond, exitDamaged, "nothing was changed; 'sessiondb recover' saves what can be read into a new store"},

@@ -145,6 +145,9 @@ func (f *File) inOverlay(n uint32) bool { _, ok := f.over[n]; return ok }
 // PageSize is the size of a page in bytes.
 func (f *File) PageSize() int { return f.pageSize }
 
+// Pages are how many pages are there, and how many there should be at least.
+func (f *File) Pages() (have, want uint32) { return f.pages, f.declared }
+
 // rawPage is the bytes of a page. The last page of a file that was cut may be
 // there in part.
 type rawPage struct {
