@@ -20,7 +20,7 @@ func (k *checker) pages(ctx context.Context, c *conn) error {
 	if k.full {
 		pragma = "integrity_check"
 	}
-	return d.everything(ctx, c, pragma)
+	return firstError(d.everything(ctx, c, pragma), d.leaves(ctx, c))
 }
 
 // weigh tells what is wrong with the pages.
@@ -44,7 +44,7 @@ func (k *checker) weigh(ctx context.Context) error {
 func (d *damages) judged(isOlder func(index string) (bool, error)) (faults []*fault, older []string, err error) {
 	for _, f := range d.settled() {
 		is := false
-		if f.code == "index_damage" && !f.torn && slices.Contains(indexes, f.name) && err == nil {
+		if f.code == "index_damage" && !f.torn && !f.own && slices.Contains(indexes, f.name) && err == nil {
 			is, err = isOlder(f.name)
 		}
 		if is {
@@ -73,11 +73,10 @@ func (s *store) olderIndex(ctx context.Context) func(index string) (bool, error)
 }
 
 // described is a fault as a finding. An index can't be made anew of a table that
-// has two rows of one key, and a list of free pages that leads astray can't be
-// followed: only another file helps.
+// has two rows of one key: only into another file, without it.
 func (k *checker) described(f *fault) engine.Finding {
 	out := k.looked.finding(f)
-	if f.twice || f.astray {
+	if f.code == "btree_index" && f.twice {
 		path := sessiondb.ShellQuote(k.path)
 		out.Fix = "sessiondb recover " + path + " " + path + ".recovered"
 	}

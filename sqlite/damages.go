@@ -30,7 +30,7 @@ type fault struct {
 	n          int  // lines about it
 	torn       bool // its pages are damaged, so that nothing may be freed by them
 	twice      bool // the table has rows that the index forbids
-	astray     bool // the list of free pages names what can be none
+	own        bool // a full-text index lacks what it keeps for itself, and not only words
 }
 
 // maxLines is after how many lines SQLite's check of everything ends.
@@ -65,7 +65,7 @@ func (d *damages) table(ctx context.Context, c *conn, pragma, name string) error
 	lines, err := texts(ctx, c, "PRAGMA main."+pragma+"("+quoted(name)+")")
 	d.read(lines)
 	if primaryCode(err) == lib.SQLITE_ERROR && slices.Contains(d.fulltext, name) {
-		d.add("index_damage", name, err.Error()).torn = true // what it keeps about itself is gone
+		d.add("index_damage", name, err.Error()).own = true // what it keeps about itself is gone
 		return nil
 	}
 	if errors.Is(err, sessiondb.ErrCorrupt) {
@@ -165,8 +165,7 @@ func (d *damages) sort(line string) {
 		return
 	}
 	if wasteLine().MatchString(line) {
-		f := d.add("page_waste", "", line)
-		f.astray = f.astray || leadsAstray(line)
+		d.add("page_waste", "", line)
 		return
 	}
 	if m := ftsLine().FindStringSubmatch(line); m != nil {
@@ -236,13 +235,6 @@ func (d *damages) finding(f *fault) engine.Finding {
 		what = "damaged pages: " + what
 	}
 	return engine.Finding{Code: f.code, What: what}
-}
-
-// leadsAstray says that a line is about a list of free pages that names what can
-// be none. Nothing that takes pages from it goes on, so no compact does; one that
-// is only counted wrongly does no harm.
-func leadsAstray(line string) bool {
-	return strings.Contains(line, "Freelist: ") && !strings.Contains(line, "reelist: size is ")
 }
 
 // texts reads the first column of a result as text.

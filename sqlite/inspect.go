@@ -90,6 +90,9 @@ func indexFaults(ctx context.Context, c *conn, report func(done, total int64), o
 	if err := d.askFulltext(ctx, c); err != nil {
 		return nil, err
 	}
+	if err := d.leaves(ctx, c); err != nil {
+		return nil, err
+	}
 	faults, _, err := d.judged(older)
 	for _, f := range faults {
 		if f.code == "index_damage" || f.code == "btree_index" {
