@@ -15,10 +15,15 @@ type check struct {
 	run  func(*checker, context.Context) error
 }
 
-// inSnapshot is a look at one snapshot.
+// inSnapshot is a look at one snapshot. It waits for who has the file for
+// himself as long as a writer does.
 func inSnapshot(look func(*checker, context.Context, *conn) error) func(*checker, context.Context) error {
 	return func(k *checker, ctx context.Context) error {
-		return k.Read(ctx, func(q engine.Queryer) error { return look(k, ctx, q.(*readTx).c) })
+		n := len(k.found)
+		return k.retryBusy(ctx, func() error {
+			k.found = k.found[:n]
+			return k.Read(ctx, func(q engine.Queryer) error { return look(k, ctx, q.(*readTx).c) })
+		})
 	}
 }
 
@@ -67,7 +72,7 @@ func (s *store) Check(ctx context.Context, o engine.CheckOptions) ([]engine.Find
 		case err == nil:
 		case ctx.Err() != nil:
 			return k.found, ctx.Err()
-		case errors.Is(err, sessiondb.ErrClosed), isBusy(err):
+		case errors.Is(err, sessiondb.ErrClosed), errors.Is(err, sessiondb.ErrBusy):
 			return k.found, err
 		case errors.Is(err, sessiondb.ErrCorrupt) && k.awaits():
 			k.add("check_waits", "%s can only be checked when what is damaged was made anew", c.what)

@@ -270,11 +270,16 @@ func (p *pathCheck) open(ctx context.Context, place string, a access) error {
 	s.path, s.real = p.path, p.real
 	s.enterHere()
 	defer s.leaveHere()
-	c, sh, err := look(ctx, place, a)
+	var c *conn
+	var sh *shape
+	err := s.retryBusy(ctx, func() (err error) {
+		c, sh, err = look(ctx, place, a)
+		return err
+	})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case primaryCode(err) == lib.SQLITE_READONLY, isBusy(err):
+	case primaryCode(err) == lib.SQLITE_READONLY, errors.Is(err, sessiondb.ErrBusy):
 		return err
 	case errors.Is(err, sessiondb.ErrNotStore):
 		p.outside()
