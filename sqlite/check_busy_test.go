@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/retry"
 )
 
 // A check waits for who has the whole file for himself, as a writer does.
@@ -31,7 +32,7 @@ func TestCheckWaits(t *testing.T) {
 	run(t, other, "BEGIN EXCLUSIVE")
 	_, err = s.Check(t.Context(), engine.CheckOptions{})
 	var busy *sessiondb.BusyError
-	if !errors.As(err, &busy) || busy.Attempts < maxAttempts {
+	if !errors.As(err, &busy) || busy.Attempts < retry.Attempts {
 		t.Errorf("while it lasts: %v", err)
 	}
 	run(t, other, "COMMIT")

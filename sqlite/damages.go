@@ -155,7 +155,7 @@ var (
 	ftsLine   = pattern(`(?:FTS\d table (?:main\.)?|^fts5: .* table ")(\w+)`)
 	indexLine = pattern(` index (.+)$`)
 	valueLine = pattern(`(?: value|^CHECK constraint failed) in (.+)$`)
-	wasteLine = pattern(`^Page \d+: (?:never used|pointer map)`)
+	wasteLine = pattern(`^(?:Page \d+: (?:never used|pointer map)|(?:Main f|F)reelist: size is )`)
 )
 
 // sort finds out what a line is about.
