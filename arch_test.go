@@ -38,8 +38,9 @@ var rooms = map[string][]string{
 	"internal/rpc":        {".", "internal/api"},
 	"internal/transcript": {"."},
 	"internal/htmlview":   {".", "internal/transcript"},
-	"internal/mcp":        {".", "internal/transcript"},
-	"internal/cli":        {".", "sqlite", "postgres", "internal/rpc", "internal/mcp", "internal/api", "internal/redact", "internal/transcript", "internal/htmlview", "internal/term"},
+	"internal/httpaccess": {},
+	"internal/mcp":        {".", "internal/transcript", "internal/httpaccess"},
+	"internal/cli":        {".", "sqlite", "postgres", "internal/rpc", "internal/mcp", "internal/httpaccess", "internal/api", "internal/redact", "internal/transcript", "internal/htmlview", "internal/term"},
 	"cmd/sessiondb":       {"internal/cli"},
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/httpaccess"
 	"github.com/sessiondb-go/sessiondb/internal/mcp"
 )
 
@@ -68,6 +69,9 @@ func (a *app) serveMCP(ctx context.Context, db *sessiondb.DB, address string, o 
 		a.note("token: %s", token)
 	}
 	a.note("serving MCP at http://%s/mcp", l.Addr())
+	if !httpaccess.Loopback(l.Addr()) {
+		a.note("warning: other machines reach this address, and the token travels unencrypted; --listen 127.0.0.1:PORT is for this one alone")
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", mcp.Handler(db, token, o))
 	s := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout}
