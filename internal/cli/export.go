@@ -163,7 +163,7 @@ func (a *app) export(ctx context.Context, db *sessiondb.DB, e exporting) error {
 		a.note("exported %s to %s", count(n, "session"), e.output)
 	}
 	if damaged > 0 {
-		return fmt.Errorf("export: damaged pages hold part of %s; what could be read is written", count(damaged, "session"))
+		return fmt.Errorf("export: part of %s is lost or lies on damaged pages; what could be read is written", count(damaged, "session"))
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (a *app) list(ctx context.Context, db *sessiondb.DB, f sessiondb.ListFilter
 		return printJSON(a, rows...)
 	}
 	if len(rows) == 0 && f.Offset > 0 {
-		a.note("no conversations from number %d on", f.Offset+1)
+		a.note("no conversations after the first %d", f.Offset)
 	} else if len(rows) == 0 {
 		a.note("no conversations")
 	}
