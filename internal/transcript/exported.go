@@ -111,9 +111,7 @@ func messageOf(columns map[string]json.RawMessage) (m sessiondb.Message) {
 		_ = json.Unmarshal(columns[name], &v) // it was read as JSON
 		return v
 	}
-	if n, ok := value("id").(float64); ok {
-		m.ID = int64(n)
-	}
+	_ = json.Unmarshal(columns["id"], &m.ID) // an id is a number, or else 0 serves as well
 	m.Role, m.ToolName = word(value("role")), maybe(value("tool_name"))
 	m.Timestamp, m.Reasoning = moment(value("timestamp")), maybe(value("reasoning"))
 	if m.Reasoning == nil {
