@@ -42,12 +42,16 @@ func newDamages(ctx context.Context, c *conn) (*damages, error) {
 }
 
 // everything checks the whole database at once, and one table after the other
-// where that was too much.
+// where that was too much. SQLite leaves the list of free pages out where the
+// first table that it comes to is a virtual one, as may be after a VACUUM.
 func (d *damages) everything(ctx context.Context, c *conn, pragma string) error {
 	lines, err := texts(ctx, c, fmt.Sprintf("PRAGMA main.%s(%d)", pragma, maxLines))
 	d.read(lines)
 	if err == nil && len(lines) < maxLines {
-		return nil
+		if lost(d.list) != nil {
+			return nil
+		}
+		return d.free(ctx, c)
 	}
 	if err != nil && !errors.Is(err, sessiondb.ErrCorrupt) && primaryCode(err) != lib.SQLITE_ERROR {
 		return err

@@ -114,7 +114,7 @@ func (s *store) recheckFreelist() error {
 }
 
 // free holds the list of free pages against the pages that are in use. SQLite
-// looks at that only when it checks everything at once.
+// looks at that only when it checks everything at once, and not always then.
 func (d *damages) free(ctx context.Context, c *conn) error {
 	f, err := readFreelist(ctx, c)
 	if err != nil || f.wrong != "" || f.count == 0 {
