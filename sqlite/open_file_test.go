@@ -168,6 +168,45 @@ func TestNoWAL(t *testing.T) {
 	}
 }
 
+// Whoever else uses a store that has no log sees nothing of the trial whether
+// one works.
+func TestTryLogBesideTheStore(t *testing.T) {
+	for vfs, mode := range map[string]string{"unix-dotfile": "delete", "": "wal"} {
+		path := fixture.Copy(t, "hermes-v11.db")
+		c := raw(t, path)
+		if got := scalar[string](t, c, "PRAGMA journal_mode = DELETE"); got != "delete" {
+			t.Fatal("journal mode ", got)
+		}
+		if err := c.close(); err != nil {
+			t.Fatal(err)
+		}
+		c = raw(t, path)
+		if err := os.WriteFile(path+trialSuffix, []byte("of one that was killed"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before := scalar[int64](t, c, "PRAGMA data_version")
+		var log logged
+		s := openWith(t, path, Options{Logger: log.logger()}, settings{vfs: vfs})
+		if got := scalar[string](t, raw(t, path), "PRAGMA journal_mode"); got != mode {
+			t.Errorf("%q: journal mode %s", vfs, got)
+		}
+		if after := scalar[int64](t, c, "PRAGMA data_version"); vfs != "" && after != before {
+			t.Errorf("%q: the file was written to", vfs)
+		}
+		if warned := len(log.lines) > 0; warned != (mode == "delete") {
+			t.Errorf("%q: warnings %q", vfs, log.lines)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, name := range neighbours(t, path) {
+			if strings.HasPrefix(name, trialSuffix) {
+				t.Errorf("%q: left %q", vfs, name)
+			}
+		}
+	}
+}
+
 func TestActivityIndexComesWithTheFirstWrite(t *testing.T) {
 	s := open(t, fixture.Copy(t, "hermes-v11.db"), Options{})
 	if s.Info().ActivityIndex {

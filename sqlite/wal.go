@@ -2,7 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	lib "modernc.org/sqlite/lib"
 )
@@ -28,10 +31,17 @@ func (s *store) enableWAL(ctx context.Context, a access, isNew bool) error {
 	if mode == "wal" || s.noLog {
 		return nil
 	}
+	if !isNew {
+		if err := s.tryLog(ctx, a); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return s.withoutLog(err)
+		}
+	}
 	err := s.w.queryRow(ctx, []any{&mode}, "PRAGMA journal_mode = WAL")
 	if err == nil && mode != "wal" {
-		s.warnNoWAL(nil)
-		return nil
+		return s.withoutLog(nil)
 	}
 	if err == nil {
 		_, err = s.readCookie() // the first to need the shared memory
@@ -67,17 +77,66 @@ func (s *store) leaveWAL(ctx context.Context, a access, cause error) error {
 	if s.ident != nil {
 		s.ident.noLog()
 	}
-	if !s.noLog {
-		s.warnNoWAL(cause)
+	if err := s.withoutLog(cause); err != nil {
+		return err
 	}
-	s.noLog = true // trying again would be in the way of others
 	s.w, err = openConn(ctx, s.path, a)
 	return err
 }
 
-func (s *store) warnNoWAL(cause error) {
-	s.log.Warn("the file system can't keep a write-ahead log: readers and writers will wait for each other",
-		"path", s.path, "cause", fmt.Sprint(cause))
+// withoutLog has the store go on as it is, which is not tried again.
+func (s *store) withoutLog(cause error) error {
+	if !s.noLog {
+		s.log.Warn("the file system can't keep a write-ahead log: readers and writers will wait for each other",
+			"path", s.path, "cause", fmt.Sprint(cause))
+	}
+	s.noLog = true
+	return nil
+}
+
+// trialSuffix names the database on which a log is tried.
+const trialSuffix = "-logtrial"
+
+// tryLog says why no log works where the store lies. It tries on a database
+// beside it: a log that is switched on and, because it can't be used, off again
+// fails whoever else uses the store meanwhile.
+func (s *store) tryLog(ctx context.Context, a access) (err error) {
+	release, err := s.queue.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	path := s.real + trialSuffix
+	clean := func() (err error) {
+		for _, suffix := range []string{"-wal", "-shm", "-journal", ""} {
+			if e := os.Remove(path + suffix); !errors.Is(e, fs.ErrNotExist) {
+				err = firstError(err, e)
+			}
+		}
+		return err
+	}
+	if err := clean(); err != nil { // of one who was killed
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, clean()) }()
+	if err := f.Close(); err != nil {
+		return err
+	}
+	c, err := openConn(ctx, path, access{mode: "rw", vfs: a.vfs})
+	if err != nil {
+		return err
+	}
+	var mode string
+	err = c.queryRow(ctx, []any{&mode}, "PRAGMA journal_mode = WAL")
+	err = firstError(err, c.script(ctx, "CREATE TABLE t (x)"), c.close())
+	if err == nil && mode != "wal" {
+		err = errors.New("SQLite stays in journal mode " + mode)
+	}
+	return err
 }
 
 // haveWriter sees that there is a write connection: another program that

@@ -47,7 +47,7 @@ func TestKilledWriter(t *testing.T) {
 func TestKilledWriterWithJournal(t *testing.T) {
 	noLog := func(path string) []string {
 		// As a grandchild (-D), so that the process is killed and not its tracer.
-		return strace(t, "-D", "-o", filepath.Join(t.TempDir(), "trace"), "-e", "trace=mmap", "-P", path+"-shm", "-e", "inject=mmap:error=ENODEV")
+		return strace(t, "-D", "-o", filepath.Join(t.TempDir(), "trace"), "-e", "trace=mmap", "-P", path+"-shm", "-P", path+"-logtrial-shm", "-e", "inject=mmap:error=ENODEV")
 	}
 	for name, k := range map[string]killing{
 		"alone":        {tracer: noLog, kinds: allKinds, rounds: 12},
