@@ -34,6 +34,7 @@ var opensFiles = map[string]string{
 	"sqlite.(*store).private":           "a new file, which gives SQLite its mode and no more",
 	"sqlite.(*wreck).open":              "openSource refuses a file that this process has open",
 	"sqlite.abandoned":                  "the lock of a stage, which is none of SQLite's",
+	"sqlite.(*store).tryLog":            "a new file, empty and closed before SQLite sees it",
 	"sqlite.commandOf":                  "a file of the system",
 	"sqlite.copyFile":                   "within unlessOpenHere, or of what SQLite can't open",
 	"sqlite.holders":                    "a file of the system",
