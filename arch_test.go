@@ -39,8 +39,9 @@ var rooms = map[string][]string{
 	"internal/transcript": {"."},
 	"internal/htmlview":   {".", "internal/transcript"},
 	"internal/httpaccess": {},
+	"internal/browse":     {".", "internal/term", "internal/transcript"},
 	"internal/mcp":        {".", "internal/transcript", "internal/httpaccess"},
-	"internal/cli":        {".", "sqlite", "postgres", "internal/rpc", "internal/mcp", "internal/httpaccess", "internal/api", "internal/redact", "internal/transcript", "internal/htmlview", "internal/term"},
+	"internal/cli":        {".", "sqlite", "postgres", "internal/rpc", "internal/mcp", "internal/httpaccess", "internal/api", "internal/redact", "internal/transcript", "internal/htmlview", "internal/term", "internal/browse"},
 	"cmd/sessiondb":       {"internal/cli"},
 }
 
@@ -53,6 +54,7 @@ var guests = map[string][]string{
 	"github.com/spf13/pflag":                 {"internal/cli"},
 	"github.com/klauspost/compress":          {"internal/fixture"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/mcp"},
+	"charm.land/bubbletea/v2":                {"internal/browse", "internal/cli"},
 	"pgregory.net/rapid":                     {"internal/enginetest"},
 	"github.com/google/go-cmp":               {"internal/enginetest"},
 	"github.com/gomarkdown/markdown":         {"internal/htmlview"},

@@ -151,6 +151,31 @@ func (db *DB) SessionByTitle(ctx context.Context, title string) (s Session, err 
 	return s, err
 }
 
+// SessionsTitled returns up to limit sessions whose title has part in it,
+// whatever the case of its ASCII letters, most recently started first. It looks
+// at each session for itself: parts of one conversation may all be there. White
+// space around part does not count; an empty part finds none.
+func (db *DB) SessionsTitled(ctx context.Context, part string, limit int) (out []Session, err error) {
+	defer wrap(&err, "sessions titled like %q", part)
+	part = strings.TrimSpace(validText(part))
+	if part == "" || limit <= 0 {
+		return nil, nil
+	}
+	err = db.readPast(ctx, func(q engine.Queryer) error {
+		out = nil
+		return eachRow(ctx, q, func(r engine.Rows) error {
+			var s Session
+			if err := r.Scan(s.scanTargets()...); err != nil {
+				return err
+			}
+			out = append(out, s)
+			return nil
+		}, `SELECT `+selectColumns("s", sessionColumns)+` FROM sessions s
+ WHERE s.title IS NOT NULL AND LOWER(s.title) LIKE LOWER(?) ESCAPE '\' ORDER BY s.started_at DESC, s.id DESC LIMIT ?`, likePart(part), limit)
+	})
+	return out, err
+}
+
 // ResolveTitle returns the id of the most recently started `title #N`, else of
 // the session with exactly that title, or [ErrNotFound].
 func (db *DB) ResolveTitle(ctx context.Context, title string) (id string, err error) {

@@ -28,6 +28,7 @@ var (
 	errNoStore     = errors.New("there is no store")
 	errUnconfirmed = errors.New("not confirmed")
 	errNoTerminal  = errors.New("there is no terminal to ask on")
+	errNoScreen    = errors.New("there is no terminal to show a screen on")
 	errInterrupted = errors.New("interrupted")
 	errNeedsWriter = errors.New("only an open for writing can mend it")
 	errPartly      = errors.New("not all of it is done")
@@ -50,6 +51,7 @@ var outcomes = []struct {
 }{
 	{errUnconfirmed, exitFailed, "nothing was changed"},
 	{errNoTerminal, exitUsage, "nothing was changed; pass --yes to go ahead, or --dry-run to see what would happen"},
+	{errNoScreen, exitUsage, "'sessiondb list' and 'sessiondb search' print what is there"},
 	{errInterrupted, exitFailed, "nothing is half done; run it again to go on"},
 	{errPartly, exitFailed, "what was done so far stays; run it again to go on"},
 	{errIncomplete, exitLost, "keep the damaged file until you know that you don't miss it"},

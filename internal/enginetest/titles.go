@@ -87,6 +87,28 @@ func testTitles(t *testing.T, h *harness) {
 			}
 		}
 	})
+	t.Run("titles are found by a part", func(t *testing.T) {
+		db, c := h.store(t)
+		for id, title := range map[string]string{"a": "Deploy plan", "b": "배포 plan", "c": "50% off_all", "d": ""} {
+			h.sessions(t, db, id)
+			noError(t, db.SetTitle(t.Context(), id, title))
+		}
+		c.add(1e9)
+		h.sessions(t, db, "new")
+		noError(t, db.SetTitle(t.Context(), "new", "replanned"))
+		for part, want := range map[string]string{" PLAN": "new b a", "배포": "b", "%": "c", "_": "c", "": "", "zebra": ""} {
+			var got []string
+			for _, s := range must[[]sessiondb.Session](t)(db.SessionsTitled(t.Context(), part, 3)) {
+				got = append(got, s.ID)
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("part %q: %q, want %q", part, got, want)
+			}
+		}
+		if ss := must[[]sessiondb.Session](t)(db.SessionsTitled(t.Context(), "plan", 1)); len(ss) != 1 || ss[0].ID != "new" {
+			t.Errorf("the newest alone: %d sessions", len(ss))
+		}
+	})
 	t.Run("auto titles count on", func(t *testing.T) {
 		db, _ := h.store(t)
 		h.sessions(t, db, "a", "b", "c")

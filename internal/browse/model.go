@@ -1,0 +1,220 @@
+package browse
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+// focus is where keys go.
+type focus int
+
+const (
+	inField focus = iota
+	inList
+	inText
+)
+
+// dialog is what stands in front of the list.
+type dialog int
+
+const (
+	none dialog = iota
+	helping
+	inTree
+	renaming
+	exporting
+	deleting
+)
+
+// model is the state of the screen.
+type model struct {
+	o    Options
+	ctx  context.Context // of the whole run
+	stop context.CancelFunc
+
+	width, height int
+	focus         focus
+	dialog        dialog
+	input         string // of a dialog that asks
+	subject       string // id of the session that a dialog is about
+	note          string // one line about what happened
+	failed        error  // why nothing can be shown at all
+	chosen        string
+
+	query      string
+	rows       []row
+	at, top    int  // the selected row, the first on the screen
+	whole      bool // there are no more rows
+	busy       bool // a search or a page is under way
+	gen        int  // of what the list shows: answers to older questions are dropped
+	listCtx    context.Context
+	cancelList context.CancelFunc
+
+	text       transcriptPane
+	unfolded   bool
+	textGen    int
+	textCtx    context.Context
+	cancelText context.CancelFunc
+
+	nodes         []sessiondb.LineageNode
+	node, nodeTop int
+	helpTop       int
+	changes       chan changed
+}
+
+func newModel(ctx context.Context, o Options) *model {
+	m := &model{o: o, width: 80, height: 24, changes: make(chan changed, 1)}
+	m.ctx, m.stop = context.WithCancel(ctx)
+	m.listCtx, m.cancelList = context.WithCancel(m.ctx)
+	m.textCtx, m.cancelText = context.WithCancel(m.ctx)
+	return m
+}
+
+// Init reads the first page and begins to follow the store.
+func (m *model) Init() tea.Cmd {
+	go m.follow()
+	return tea.Batch(m.searching(), m.nextChange)
+}
+
+// Update takes what was pressed, read or changed.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { return m, m.update(msg) }
+
+func (m *model) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		m.text.stale = true
+		m.reveal()
+	case tea.KeyPressMsg:
+		return m.key(msg)
+	case tea.PasteMsg:
+		return m.typed(msg.Content)
+	case tea.MouseClickMsg:
+		return m.click(msg.Mouse())
+	case tea.MouseWheelMsg:
+		return m.wheel(msg.Mouse())
+	case listed:
+		return m.take(msg)
+	case found:
+		return m.takeFound(msg)
+	case passage:
+		return m.takePassage(msg)
+	case tree:
+		return m.takeTree(msg)
+	case changed:
+		return m.refresh(msg)
+	case done:
+		return m.takeDone(msg)
+	}
+	return nil
+}
+
+// take puts a page of sessions into the list. The first page goes before what
+// is loaded, which may be far down.
+func (m *model) take(p listed) tea.Cmd {
+	if p.gen != m.gen || stale(p.err) {
+		return nil
+	}
+	m.busy = false
+	if p.err != nil {
+		return m.fail(p.err)
+	}
+	if len(p.rows) < pageSize {
+		m.whole = true
+	}
+	chosen, _ := m.current()
+	if p.offset == 0 {
+		if m.query != "" {
+			return nil
+		}
+		m.rows = merged(p.rows, m.rows)
+	} else {
+		m.rows = merged(m.rows, p.rows)
+	}
+	m.keep(chosen.id)
+	return m.open()
+}
+
+// merged is the first list, and what of the second it does not have.
+func merged(first, second []row) []row {
+	have := make(map[string]bool, len(first))
+	for _, r := range first {
+		have[r.id] = true
+	}
+	for _, r := range second {
+		if !have[r.id] {
+			have[r.id] = true
+			first = append(first, r)
+		}
+	}
+	return first
+}
+
+func (m *model) takeFound(f found) tea.Cmd {
+	if f.gen != m.gen || stale(f.err) {
+		return nil
+	}
+	m.busy = false
+	if f.err != nil {
+		return m.fail(f.err)
+	}
+	m.rows, m.note, m.whole = f.rows, f.note, true
+	m.at, m.top = 0, 0
+	return m.open()
+}
+
+// fail says what went wrong. Without anything to show, that is the end.
+func (m *model) fail(err error) tea.Cmd {
+	if len(m.rows) == 0 && m.query == "" {
+		m.failed = err
+		return tea.Quit
+	}
+	m.note = err.Error()
+	return nil
+}
+
+// keep selects the row of an id again, wherever it is now.
+func (m *model) keep(id string) {
+	for i, r := range m.rows {
+		if r.id == id {
+			m.at = i
+			m.reveal()
+			return
+		}
+	}
+	m.at = max(0, min(m.at, len(m.rows)-1))
+	m.reveal()
+}
+
+func (m *model) current() (row, bool) {
+	if m.at < 0 || m.at >= len(m.rows) {
+		return row{}, false
+	}
+	return m.rows[m.at], true
+}
+
+// refreshPause is how long changes are gathered before they are shown.
+const refreshPause = 300 * time.Millisecond
+
+// refresh shows what others stored: the top of the list, and the end of the
+// transcript. What a search found stays as it is while it is read.
+func (m *model) refresh(c changed) tea.Cmd {
+	if c.err != nil {
+		m.note = "no longer following the store: " + c.err.Error()
+		return nil
+	}
+	next := tea.Tick(refreshPause, func(time.Time) tea.Msg { return m.nextChange() })
+	cmds := []tea.Cmd{next}
+	if m.query == "" {
+		cmds = append(cmds, m.list(0))
+	}
+	if m.text.last {
+		m.text.last = false
+		cmds = append(cmds, m.more(1))
+	}
+	return tea.Batch(cmds...)
+}
