@@ -25,6 +25,7 @@ type binding struct {
 func bindings() []binding {
 	return []binding{
 		{"enter", "enter", "prints the id of the session and leaves, or runs the command of --exec", "choose", (*model).choose},
+		{"?", "f1", "shows this help", "help", func(m *model) tea.Cmd { m.dialog = helping; return nil }},
 		{"up k", "up", "goes to the session above, or up in the transcript", "", func(m *model) tea.Cmd { return m.move(-1) }},
 		{"down j", "down", "goes to the session below, or down in the transcript", "", func(m *model) tea.Cmd { return m.move(1) }},
 		{"pgup", "pgup", "goes a page up", "", func(m *model) tea.Cmd { return m.move(-m.page()) }},
@@ -33,7 +34,7 @@ func bindings() []binding {
 		{"end G", "end", "goes to the last that is loaded", "", func(m *model) tea.Cmd { return m.move(1 << 30) }},
 		{"shift+up K", "shift+up", "scrolls the transcript up", "", func(m *model) tea.Cmd { return m.scroll(-3) }},
 		{"shift+down J", "shift+down", "scrolls the transcript down", "", func(m *model) tea.Cmd { return m.scroll(3) }},
-		{"tab", "tab", "goes from the search to the list, to the transcript, and back", "list", (*model).nextFocus},
+		{"tab", "tab", "goes from the search to the list, to the transcript, and back", "pane", (*model).nextFocus},
 		{"/", "", "goes to the search", "search", func(m *model) tea.Cmd { m.focus = inField; return nil }},
 		{"f", "ctrl+f", "unfolds tool calls, their results and the reasoning, or folds them", "fold", (*model).fold},
 		{"t", "ctrl+t", "shows the lineage as a tree", "tree", (*model).showTree},
@@ -41,7 +42,6 @@ func bindings() []binding {
 		{"r", "ctrl+r", "renames the session", "rename", (*model).askTitle},
 		{"d", "ctrl+d", "deletes the conversation, after asking", "delete", (*model).askDelete},
 		{"e", "ctrl+e", "exports the session to a file, as JSON", "export", (*model).askExport},
-		{"?", "f1", "shows this help", "help", func(m *model) tea.Cmd { m.dialog = helping; return nil }},
 		{"q esc", "esc", "leaves; in the search, clears it first", "quit", (*model).leave},
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -58,10 +60,11 @@ func (m *model) list(offset int) tea.Cmd {
 
 // found is what a search found.
 type found struct {
-	rows []row
-	note string
-	gen  int
-	err  error
+	rows     []row
+	contents string // what is still to be searched for in the messages
+	note     string
+	gen      int
+	err      error
 }
 
 // searching begins anew what the list shows: a search that is under way ends.
@@ -75,52 +78,74 @@ func (m *model) searching() tea.Cmd {
 	}
 	ctx, gen, query := m.listCtx, m.gen, m.query
 	return func() tea.Msg {
-		out := m.search(ctx, query)
-		out.gen = gen
-		return out
+		rows, err := m.titled(ctx, query)
+		return found{rows: rows, gen: gen, err: err, contents: typing(query)}
 	}
 }
 
-func (m *model) search(ctx context.Context, query string) (out found) {
-	seen := map[string]bool{}
-	titled, err := m.o.DB.SessionsTitled(ctx, query, titlesSize)
-	if err != nil {
-		return found{err: err}
-	}
-	for _, s := range titled {
+// titled are the conversations whose title has the query in it.
+func (m *model) titled(ctx context.Context, query string) (rows []row, err error) {
+	ss, err := m.o.DB.SessionsTitled(ctx, query, titlesSize)
+	for _, s := range ss {
 		tip, err := m.o.DB.CompressionTip(ctx, s.ID)
 		if err != nil {
-			return found{err: err}
+			return nil, err
 		}
-		if !seen[tip] {
-			seen[tip] = true
-			out.rows = append(out.rows, row{
-				id: tip, title: deref(s.Title), source: s.Source, at: s.StartedAt, messages: s.MessageCount, hitIn: s.ID,
+		rows = merged(rows, []row{{
+			id: tip, title: deref(s.Title), source: s.Source, at: s.StartedAt, messages: s.MessageCount, hitIn: s.ID,
+		}})
+	}
+	return rows, err
+}
+
+// contents adds to the conversations found by title those that a message was
+// found in. The newest come first, which costs least where many match.
+func (m *model) contents(titled []row, query string) tea.Cmd {
+	ctx, gen := m.listCtx, m.gen
+	return func() tea.Msg {
+		r, err := m.o.DB.SearchGrouped(ctx, sessiondb.SearchQuery{Text: query, Limit: foundSize, Sort: sessiondb.Newest})
+		var hits []row
+		for _, c := range r.Conversations {
+			hits = append(hits, row{
+				id: c.TipID, title: deref(c.Title), source: c.Best.Source, at: c.Best.Timestamp,
+				hitIn: c.Best.SessionID, hit: c.Best.MessageID, snippet: c.Best.Snippet, hits: c.Hits,
 			})
 		}
+		return found{rows: together(titled, hits), note: searchNote(r), gen: gen, err: err}
 	}
-	r, err := m.o.DB.SearchGrouped(ctx, sessiondb.SearchQuery{Text: query, Limit: foundSize})
-	if err != nil {
-		return found{err: err}
+}
+
+// together are the conversations found by title, with their hits where they
+// have some, and then the others.
+func together(titled, hits []row) []row {
+	byID := map[string]row{}
+	for _, h := range hits {
+		byID[h.id] = h
 	}
-	for _, c := range r.Conversations {
-		hit := row{
-			id: c.TipID, title: deref(c.Title), source: c.Best.Source, at: c.Best.Timestamp,
-			hitIn: c.Best.SessionID, hit: c.Best.MessageID, snippet: c.Best.Snippet, hits: c.Hits,
+	var out []row
+	for _, t := range titled {
+		if h, ok := byID[t.id]; ok {
+			h.title = t.title
+			t = h
 		}
-		if seen[c.TipID] {
-			for i := range out.rows {
-				if out.rows[i].id == c.TipID {
-					hit.title = out.rows[i].title
-					out.rows[i] = hit
-				}
-			}
-			continue
-		}
-		out.rows = append(out.rows, hit)
+		out = append(out, t)
 	}
-	out.note = searchNote(r)
-	return out
+	return merged(out, hits)
+}
+
+// typing is what is searched for in the messages while a query is typed. Its last word
+// may not be finished: it stands for all words that begin so. One letter says
+// too little, and would cost more than all that follow: it is left out.
+func typing(query string) string {
+	words := strings.Fields(query)
+	last, _ := utf8.DecodeLastRuneInString(query)
+	switch {
+	case !unicode.IsLetter(last) && !unicode.IsDigit(last):
+		return query
+	case len(words[len(words)-1]) == 1:
+		return strings.TrimSpace(query[:len(query)-1])
+	}
+	return query + "*"
 }
 
 func searchNote(r sessiondb.GroupedResult) string {

@@ -158,13 +158,27 @@ func (m *model) takeFound(f found) tea.Cmd {
 	if f.gen != m.gen || stale(f.err) {
 		return nil
 	}
-	m.busy = false
+	m.busy = f.contents != ""
 	if f.err != nil {
 		return m.fail(f.err)
 	}
-	m.rows, m.note, m.whole = f.rows, f.note, true
-	m.at, m.top = 0, 0
+	m.whole = true
+	if f.contents != "" {
+		if len(f.rows) > 0 { // until then, what was there is better than nothing
+			m.rows, m.at, m.top = f.rows, 0, 0
+		}
+		return tea.Batch(m.open(), m.contents(f.rows, f.contents))
+	}
+	chosen, _ := m.current()
+	m.rows, m.note = f.rows, f.note
+	m.keepOrFirst(chosen.id)
 	return m.open()
+}
+
+// keepOrFirst selects the row of an id again, else the first.
+func (m *model) keepOrFirst(id string) {
+	m.at, m.top = 0, 0
+	m.keep(id)
 }
 
 // fail says what went wrong. Without anything to show, that is the end.
