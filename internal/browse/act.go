@@ -215,7 +215,7 @@ func fileName(id string) string {
 
 func (m *model) askDelete() tea.Cmd {
 	if r, ok := m.current(); ok {
-		m.dialog, m.subject = deleting, r.id
+		m.dialog, m.subject, m.input = deleting, r.id, r.title
 	}
 	return nil
 }

@@ -76,11 +76,10 @@ func (m *model) screen() []string {
 }
 
 func (m *model) field() string {
-	left := prompt + m.shownQuery()
 	if m.focus == inField {
-		return m.paint(bold, prompt) + strings.TrimPrefix(left, prompt)
+		return m.paint(bold, term.Cut(prompt, m.width)) + m.shownQuery()
 	}
-	return m.paint(faint, left)
+	return m.paint(faint, term.Cut(prompt+m.shownQuery(), m.width))
 }
 
 func (m *model) body() []string {
@@ -201,8 +200,7 @@ func (m *model) question() string {
 	case exporting:
 		return tail("export to (enter writes, esc does not): "+term.Line(m.input), m.width-1)
 	case deleting:
-		r, _ := m.current()
-		name := r.title
+		name := m.input
 		if name == "" {
 			name = m.subject
 		}

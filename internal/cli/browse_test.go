@@ -1,0 +1,82 @@
+//go:build !windows
+
+package cli_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sessiondb-go/sessiondb/internal/fixture"
+)
+
+// tmux drives the program as a person does, and waits for what appears.
+type tmux struct {
+	t      *testing.T
+	socket string
+}
+
+func (m tmux) run(args ...string) string {
+	m.t.Helper()
+	out, err := exec.Command("tmux", append([]string{"-S", m.socket}, args...)...).CombinedOutput()
+	if err != nil {
+		m.t.Fatalf("tmux %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// see waits until the screen has a text, asking tmux again and again.
+func (m tmux) see(text string) {
+	m.t.Helper()
+	var screen string
+	for range 10_000 {
+		if screen = m.run("capture-pane", "-p"); strings.Contains(screen, text) {
+			return
+		}
+	}
+	m.t.Fatalf("no %q on the screen:\n%s", text, screen)
+}
+
+func newTmux(t *testing.T, width, command string) tmux {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("tmux is not installed")
+	}
+	m := tmux{t: t, socket: filepath.Join(t.TempDir(), "s")}
+	m.run("-f", os.DevNull, "new-session", "-d", "-x", width, "-y", "24", command+"; cat")
+	t.Cleanup(func() { _ = exec.Command("tmux", "-S", m.socket, "kill-server").Run() })
+	return m
+}
+
+func TestBrowseInTmux(t *testing.T) {
+	path := hangul(t)
+	m := newTmux(t, "100", `echo "chosen: $(sessiondb browse --db `+path+`)"`)
+	m.see("plain")
+	m.run("send-keys", "広西")
+	m.see("1 of 1 · 20260501_120001_abcdef")
+	m.run("resize-window", "-x", "50", "-y", "20")
+	m.run("send-keys", "C-t")
+	m.see("● root")
+	m.run("send-keys", "x", "Enter")
+	m.see("chosen: 20260501_120001_abcdef")
+}
+
+func TestBrowseExecutesInTmux(t *testing.T) {
+	path := hangul(t)
+	m := newTmux(t, "100", `sessiondb browse --db `+path+` --exec 'printf "got %s\n" {id}'`)
+	m.see("plain")
+	m.run("send-keys", "family")
+	m.see("1 of 1")
+	m.run("send-keys", "Enter")
+	m.see("got 20260501_120002_abcdef")
+}
+
+// What is damaged is told, and the terminal is left as it was.
+func TestBrowseDamagedInTmux(t *testing.T) {
+	path := fixture.Copy(t, "v11-truncated.db")
+	m := newTmux(t, "100", `sessiondb browse --db `+path+`; echo "exit $?"`)
+	m.see("sessiondb doctor")
+	m.see("exit 1")
+}
