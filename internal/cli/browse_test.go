@@ -31,7 +31,7 @@ func (m tmux) run(args ...string) string {
 func (m tmux) see(text string) {
 	m.t.Helper()
 	var screen string
-	for range 10_000 {
+	for range 2_000 {
 		if screen = m.run("capture-pane", "-p"); strings.Contains(screen, text) {
 			return
 		}
@@ -75,7 +75,7 @@ func TestBrowseExecutesInTmux(t *testing.T) {
 
 // What is damaged is told, and the terminal is left as it was.
 func TestBrowseDamagedInTmux(t *testing.T) {
-	path := fixture.Copy(t, "v11-truncated.db")
+	path := fixture.Copy(t, "v11-header-only.db")
 	m := newTmux(t, "100", `sessiondb browse --db `+path+`; echo "exit $?"`)
 	m.see("sessiondb doctor")
 	m.see("exit 1")
