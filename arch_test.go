@@ -41,7 +41,8 @@ var rooms = map[string][]string{
 	"internal/httpaccess": {},
 	"internal/browse":     {".", "internal/term", "internal/transcript"},
 	"internal/mcp":        {".", "internal/transcript", "internal/httpaccess"},
-	"internal/cli":        {".", "sqlite", "postgres", "internal/rpc", "internal/mcp", "internal/httpaccess", "internal/api", "internal/redact", "internal/transcript", "internal/htmlview", "internal/term", "internal/browse"},
+	"internal/serve":      {".", "internal/api", "internal/httpaccess", "internal/htmlview", "internal/redact", "internal/transcript"},
+	"internal/cli":        {".", "sqlite", "postgres", "internal/rpc", "internal/mcp", "internal/serve", "internal/httpaccess", "internal/api", "internal/redact", "internal/transcript", "internal/htmlview", "internal/term", "internal/browse"},
 	"cmd/sessiondb":       {"internal/cli"},
 }
 

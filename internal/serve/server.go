@@ -1,0 +1,116 @@
+// Package serve offers the store to a browser and, over HTTP, to other programs:
+// pages, the methods of internal/api, and what a monitor wants to know. It holds
+// no rules of the store and no SQL, and it opens no files.
+package serve
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/httpaccess"
+)
+
+// Options shape a server.
+type Options struct {
+	// Token is what whoever speaks to the server has to know. Without one nobody
+	// is let in.
+	Token string
+	// Local says that only this machine reaches the server: it then goes by no
+	// name but localhost and its own addresses.
+	Local bool
+	// Names are host names that it goes by as well.
+	Names   []string
+	Version string // of the program
+	// Logger is told of what no caller can be told; nil discards.
+	Logger *slog.Logger
+}
+
+// server is what the handlers share.
+type server struct {
+	db      *sessiondb.DB
+	options Options
+	log     *slog.Logger
+	maxBody int64 // how long the parameters of a call may be, in bytes
+}
+
+// Handler serves a store.
+func Handler(db *sessiondb.DB, o Options) http.Handler { return newServer(db, o).handler() }
+
+func newServer(db *sessiondb.DB, o Options) *server {
+	s := &server{db: db, options: o, log: o.Logger, maxBody: maxBody}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	return s
+}
+
+// handler is the walls, from the outermost in, and the rooms behind them.
+func (s *server) handler() http.Handler {
+	open := http.NewServeMux() // for who has no token yet
+	open.HandleFunc("GET /healthz", s.healthz)
+	open.HandleFunc("POST /login", s.login)
+	open.Handle("/", s.known(s.rooms()))
+	walls := httpaccess.Hosts(s.options.Local, s.options.Names, httpaccess.SameOrigin(open))
+	return s.guarded(walls)
+}
+
+// rooms are what only who is known gets to see.
+func (s *server) rooms() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /rpc/{method}", s.rpc)
+	mux.HandleFunc("GET /openapi.json", s.openAPI)
+	return mux
+}
+
+// How long a client may take. Answers may take as long as they take, as long as
+// somebody reads them.
+const (
+	headerTimeout = 10 * time.Second
+	bodyTimeout   = time.Minute
+	idleTimeout   = 2 * time.Minute
+	stopTimeout   = 5 * time.Second
+)
+
+// Serve answers what comes in at l until ctx ends. Then it takes in nothing more,
+// lets answers that are under way end for some seconds, and returns nil.
+func Serve(ctx context.Context, l net.Listener, db *sessiondb.DB, o Options) error {
+	s := newServer(db, o)
+	h := &http.Server{
+		Handler: s.handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		if h.Shutdown(last) != nil {
+			_ = h.Close() // they had their time
+		}
+	})
+	err := h.Serve(l)
+	if !stop() {
+		<-stopped
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// healthz says that the store answers. It tells nothing else, so no token is
+// needed.
+func (s *server) healthz(w http.ResponseWriter, r *http.Request) {
+	if _, _, err := s.db.Meta(r.Context(), "health"); err != nil {
+		s.log.Warn("the store does not answer", "error", err)
+		http.Error(w, "the store does not answer", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte("ok\n"))
+}
