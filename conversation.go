@@ -63,8 +63,15 @@ func chainMessages(ctx context.Context, q engine.Queryer, id string, withParents
 	parts := [][]Message{ms} // from the last to the first
 	for seen := map[string]bool{id: true}; withParents && err == nil; seen[id] = true {
 		var kind Kind
-		if id, kind, err = parentOf(ctx, q, id); err != nil || id == "" || seen[id] {
+		child := id
+		if id, kind, err = originOf(ctx, q, child); err != nil || id == "" || seen[id] {
 			break
+		}
+		if kind == Branch {
+			copied, e := forkOf(ctx, q, child)
+			if err = e; copied == id {
+				continue // a fork holds what its parent said
+			}
 		}
 		if ms, err = sessionMessages(ctx, q, id); err != nil {
 			break

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
@@ -138,7 +140,7 @@ func ancestors(ctx context.Context, q engine.Queryer, id string) ([]Session, err
 	seen := map[string]bool{id: true}
 	var up []Session
 	for {
-		parent, _, err := parentOf(ctx, q, id)
+		parent, _, err := originOf(ctx, q, id)
 		if err != nil {
 			return nil, err
 		}
@@ -177,17 +179,34 @@ func (db *DB) Descendants(ctx context.Context, id string) (out []LineageNode, er
 func (db *DB) Lineage(ctx context.Context, id string) (out []LineageNode, err error) {
 	defer wrap(&err, "lineage of %s", id)
 	err = db.readPast(ctx, func(q engine.Queryer) error {
-		path, _, err := climb(ctx, q, id, anyKind)
+		top, err := treeTop(ctx, q, id)
 		if err != nil {
 			return err
 		}
-		out, err = subtree(ctx, q, path[len(path)-1])
+		out, err = subtree(ctx, q, top)
 		if err == nil && len(out) == 0 {
 			err = ErrNotFound
 		}
 		return err
 	})
 	return out, err
+}
+
+// treeTop returns the first session of the tree that a session belongs to.
+func treeTop(ctx context.Context, q engine.Queryer, id string) (string, error) {
+	for seen := map[string]bool{}; ; {
+		path, _, err := climb(ctx, q, id, anyKind)
+		if err != nil {
+			return "", err
+		}
+		id = path[len(path)-1]
+		from, _, err := originOf(ctx, q, id)
+		if err != nil || from == "" || seen[id] {
+			return id, err
+		}
+		seen[id] = true
+		id = from
+	}
 }
 
 var subtreeSQL = `WITH RECURSIVE tree(id) AS (
@@ -197,15 +216,47 @@ SELECT ` + selectColumns("c", sessionColumns) + `, ` + kindSQL + withParentSQL +
  ORDER BY c.started_at, c.id`
 
 // subtree returns a session and everything below it, depth first; siblings by
-// start.
+// start, and after them the forks that only the store's own table tells of.
 func subtree(ctx context.Context, q engine.Queryer, root string) ([]LineageNode, error) {
 	children := map[string][]LineageNode{}
-	var top *LineageNode
-	err := eachRow(ctx, q, func(r engine.Rows) error {
+	top, ids, err := branchOut(ctx, q, root, children)
+	if err != nil || top == nil {
+		return nil, err
+	}
+	for seen := map[string]bool{root: true}; len(ids) > 0; {
+		forks, err := forksOf(ctx, q, ids)
+		if err != nil {
+			return nil, err
+		}
+		ids = nil
+		for _, parent := range slices.Sorted(maps.Keys(forks)) {
+			for _, id := range forks[parent] {
+				if seen[id] {
+					continue
+				}
+				seen[id] = true
+				fork, more, err := branchOut(ctx, q, id, children)
+				if err != nil {
+					return nil, err
+				}
+				fork.Kind, fork.ParentID = Branch, &parent
+				children[parent] = append(children[parent], *fork)
+				ids = append(ids, more...)
+			}
+		}
+	}
+	return depthFirst(*top, children), nil
+}
+
+// branchOut reads a session and what its rows say is below it. It adds children
+// and returns the ids.
+func branchOut(ctx context.Context, q engine.Queryer, root string, children map[string][]LineageNode) (top *LineageNode, ids []string, err error) {
+	err = eachRow(ctx, q, func(r engine.Rows) error {
 		var n LineageNode
 		if err := r.Scan(append(n.scanTargets(), &n.Kind)...); err != nil {
 			return err
 		}
+		ids = append(ids, n.ID)
 		if n.ID == root {
 			top = &n
 		} else if n.ParentID != nil {
@@ -213,10 +264,7 @@ func subtree(ctx context.Context, q engine.Queryer, root string) ([]LineageNode,
 		}
 		return nil
 	}, subtreeSQL, root)
-	if err != nil || top == nil {
-		return nil, err
-	}
-	return depthFirst(*top, children), nil
+	return top, ids, err
 }
 
 // depthFirst lays a tree out in the order it is read. It uses a stack of its

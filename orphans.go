@@ -2,6 +2,8 @@ package sessiondb
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
@@ -9,6 +11,8 @@ import (
 // Deleting a session leaves its children without a parent. A delegate would
 // then look like a conversation of its own, so the store remembers how each
 // orphan came from its parent, in a table that is made with the first orphan.
+// It also remembers what a fork came from, while the parent is there: see
+// [DB.Fork].
 
 var orphansTable = addedTable{"sessiondb_orphans", `CREATE TABLE IF NOT EXISTS sessiondb_orphans (
     session_id TEXT PRIMARY KEY,
@@ -27,7 +31,10 @@ const (
   WHERE o.session_id = c.id AND o.kind = 'delegate' AND o.orphaned_at >= c.started_at)`
 )
 
-// orphan is a session whose parent is deleted.
+// forked is the kind of a fork in the table.
+const forked Kind = "fork"
+
+// orphan is a session whose parent is deleted, or not told by its row.
 type orphan struct {
 	id     string
 	parent string
@@ -35,29 +42,65 @@ type orphan struct {
 	heir   string // takes the place of the parent; mostly nobody does
 }
 
-// isRememberedDelegate reports whether a session was a delegate of a deleted
-// one.
-func isRememberedDelegate(ctx context.Context, q engine.Queryer, id string) (bool, error) {
+// rememberedOf returns what is remembered of a session: how it came from its
+// parent, and that one's id. Nothing is an empty kind.
+func rememberedOf(ctx context.Context, q engine.Queryer, id string) (parent string, kind Kind, err error) {
 	some, err := orphansTable.exists(ctx, q)
 	if err != nil || !some {
-		return false, err
+		return "", "", err
 	}
-	var n int
-	err = q.QueryRow(ctx, `SELECT COUNT(*) FROM sessions c WHERE c.id = ? AND `+rememberedDelegateSQL, id).Scan(&n)
-	return n > 0, err
+	err = q.QueryRow(ctx, `SELECT o.parent_id, o.kind FROM sessiondb_orphans o JOIN sessions c ON c.id = o.session_id
+ WHERE c.id = ? AND o.orphaned_at >= c.started_at`, id).Scan(&parent, &kind)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", "", nil
+	}
+	return parent, kind, err
 }
 
-// originOf is parentOf that knows the delegates of deleted sessions.
+// originOf is parentOf that knows the delegates of deleted sessions, and forks.
 func originOf(ctx context.Context, q engine.Queryer, id string) (parent string, kind Kind, err error) {
 	parent, kind, err = parentOf(ctx, q, id)
 	if err != nil || kind != Root {
 		return parent, kind, err
 	}
-	delegate, err := isRememberedDelegate(ctx, q, id)
-	if delegate {
+	from, remembered, err := rememberedOf(ctx, q, id)
+	switch {
+	case err != nil:
+	case remembered == Delegate:
 		kind = Delegate
+	case remembered == forked && from != id:
+		var there bool
+		if there, err = sessionExists(ctx, q, from); there {
+			return from, Branch, err
+		}
 	}
 	return parent, kind, err
+}
+
+// forkOf returns the session that a fork was made from, empty for none.
+func forkOf(ctx context.Context, q engine.Queryer, id string) (string, error) {
+	parent, kind, err := rememberedOf(ctx, q, id)
+	if kind != forked {
+		return "", err
+	}
+	return parent, err
+}
+
+// forksOf returns the forks of sessions whose rows tell no parent, by parent.
+func forksOf(ctx context.Context, q engine.Queryer, parents []string) (map[string][]string, error) {
+	out := map[string][]string{}
+	some, err := orphansTable.exists(ctx, q)
+	if err != nil || !some {
+		return out, err
+	}
+	err = eachIn(ctx, q, func(r engine.Rows) error {
+		var id, parent string
+		err := r.Scan(&id, &parent)
+		out[parent] = append(out[parent], id)
+		return err
+	}, `SELECT c.id, o.parent_id FROM sessiondb_orphans o JOIN sessions c ON c.id = o.session_id
+ WHERE o.kind = 'fork' AND c.parent_session_id IS NULL AND o.orphaned_at >= c.started_at AND o.parent_id IN`, parents)
+	return out, err
 }
 
 // rememberOrphans notes how sessions came from their parents. One whose parent

@@ -122,6 +122,8 @@ func TestTitleAndLineageMethods(t *testing.T) {
 		{"get_descendants", []any{"s1"}, `..."kind":"continuation","depth":1}]`},
 		{"get_lineage", []any{"s3"}, `[{"id":"s1",...`},
 		{"get_lineage", []any{"s3"}, `..."kind":"continuation","depth":1}]`},
+		{"fork_session", object{"session_id": "s1", "fork_id": "f", "at": 2}, `{"id":"f","source":"cli",...`},
+		{"delete_session", []any{"f"}, `true`},
 		{"list_sessions_rich", object{"source": "cli", "offset": 1, "order_by_last_active": true}, `..."preview":"on we go","last_active":1778000000,"_lineage_root_id":"s1"}]`},
 		{"list_sessions_rich", object{"limit": 0}, `[]`},
 		{"search_sessions", object{"limit": 0}, `[]`},

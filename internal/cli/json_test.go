@@ -40,6 +40,7 @@ func TestDocumentedKeys(t *testing.T) {
 		{"search --count --json", []string{"search", "docker", "--count", "--json"}},
 		{"resume --json", []string{"resume", "reasoning traces", "--json"}},
 		{"lineage --json", []string{"lineage", "refactor auth", "--json"}},
+		{"fork --json", []string{"fork", "refactor auth", "--json", "--db", fixture.Copy(t, "hermes-v11.db")}},
 		{"usage --json", []string{"usage", "--json"}},
 		{"usage --by top --json", []string{"usage", "--by", "top", "--json"}},
 		{"stats --json", []string{"stats", "--json"}},

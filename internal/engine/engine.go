@@ -38,6 +38,16 @@ type Queryer interface {
 	// QueryColumns is Query for `SELECT columns rest`, with parameters in the
 	// rest alone. An engine may read rows of many columns quicker this way.
 	QueryColumns(ctx context.Context, columns, rest string, args ...any) (Rows, error)
+	// Columns are those of a table that a row can be written with, in order, also
+	// the ones that other programs added; none if there is no such table.
+	Columns(ctx context.Context, table string) ([]Column, error)
+}
+
+// Column is a column of a table.
+type Column struct {
+	Name string
+	// Type declares another column that takes the same values; it may be empty.
+	Type string
 }
 
 // Execer reads and writes inside a transaction. Exec returns the number of

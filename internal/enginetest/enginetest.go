@@ -37,6 +37,7 @@ var topics = map[string]func(t *testing.T, h *harness){
 	"usage":        testUsage,
 	"delete":       testDelete,
 	"prune":        testPrune,
+	"fork":         testFork,
 	"housekeeping": testHousekeeping,
 	"maintenance":  testMaintenance,
 	"backup":       testBackup,
