@@ -84,23 +84,18 @@ type ExportFilter struct {
 // are written whole.
 func (db *DB) ExportAll(ctx context.Context, w io.Writer, f ExportFilter) (n int64, err error) {
 	defer wrap(&err, "export")
-	p := newExportPipe()
+	turns := newExportTurns()
 	var readErr error
 	go func() {
-		defer close(p.full)
-		defer p.flush()
-		readErr = db.read(ctx, func(q engine.Queryer) error {
-			return (&exportReader{q: q, f: f, pipe: p}).run(ctx)
-		})
+		defer close(turns.order)
+		readErr = turns.read(ctx, db, f)
 	}()
-	defer p.stop()
-	x := exportWriter{w: w, f: f}
-	for b := range p.full {
-		if err := x.write(b); err != nil {
-			return x.done, err
-		}
-		p.empty <- b
+	x := exportWriter{w: w, f: f, turns: turns}
+	if err := x.all(); err != nil {
+		turns.stop()
+		return x.done, err
 	}
+	turns.stop()
 	x.buf = x.buf[:min(x.whole, len(x.buf))] // no half of a session
 	err = errors.Join(readErr, x.flush())
 	return x.done, err
@@ -113,6 +108,7 @@ const exportBuffer = 256 << 10
 type exportWriter struct {
 	w     io.Writer
 	f     ExportFilter
+	turns *exportTurns
 	buf   []byte
 	whole int // how much of buf is whole sessions
 	done  int64
@@ -120,6 +116,26 @@ type exportWriter struct {
 	count int64  // of its messages
 	mask  func(part []byte) []byte
 	part  []byte // to be masked
+}
+
+// all writes what is read, up to an error of a reader, which ends its pipe within
+// its turn.
+func (x *exportWriter) all() error {
+	for p := range x.turns.order {
+		whole := false
+		for !whole {
+			b, ok := <-p.full
+			if !ok {
+				return nil
+			}
+			if err := x.write(b); err != nil {
+				return err
+			}
+			whole = b.last
+			p.empty <- b
+		}
+	}
+	return nil
 }
 
 func (x *exportWriter) write(b *exportBatch) error {
@@ -137,7 +153,7 @@ func (x *exportWriter) write(b *exportBatch) error {
 		}
 		messages = messages[part.messages:]
 		if part.ends {
-			x.end(part.damage, b.total)
+			x.end(part.damage)
 		}
 	}
 	return nil
@@ -170,7 +186,7 @@ func (x *exportWriter) message(m *Message) error {
 }
 
 // end ends a line.
-func (x *exportWriter) end(damage error, total int64) {
+func (x *exportWriter) end(damage error) {
 	x.buf = append(x.buf, "]}\n"...)
 	x.whole = len(x.buf)
 	x.done++
@@ -178,7 +194,7 @@ func (x *exportWriter) end(damage error, total int64) {
 		x.f.Damaged(x.id, x.count, damage)
 	}
 	if x.f.Progress != nil {
-		x.f.Progress(x.done, total)
+		x.f.Progress(x.done, x.turns.total)
 	}
 }
 

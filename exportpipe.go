@@ -2,8 +2,8 @@ package sessiondb
 
 import "errors"
 
-// An export reads and writes at the same time: one goroutine fills batches, the
-// other empties them. There is a handful of them, so that neither runs far ahead.
+// An export reads and writes at the same time: some goroutines fill batches, one
+// empties them. There is a handful of them, so that nobody runs far ahead.
 const exportBatches = 4
 
 // A batch is full when it holds so many bytes of text, or so many messages.
@@ -17,7 +17,7 @@ type exportBatch struct {
 	parts    []exportPart
 	messages []Message // of all parts, in their order
 	size     int
-	total    int64 // of the sessions of the export
+	last     bool // of its turn
 }
 
 // exportPart is a session, or a part of one.
@@ -30,34 +30,25 @@ type exportPart struct {
 	damage   error // what kept messages from being read
 }
 
-// exportPipe carries batches from the goroutine that reads to the one that
-// writes, and back to be used again.
+// exportPipe carries batches from a goroutine that reads to the one that writes,
+// and back to be used again.
 type exportPipe struct {
 	full, empty chan *exportBatch
-	stopped     chan struct{}
+	stopped     <-chan struct{}
 	batch       *exportBatch // being filled
-	total       int64
 }
 
-func newExportPipe() *exportPipe {
+func newExportPipe(stopped <-chan struct{}) *exportPipe {
 	p := &exportPipe{
 		full:    make(chan *exportBatch, exportBatches),
 		empty:   make(chan *exportBatch, exportBatches),
-		stopped: make(chan struct{}),
+		stopped: stopped,
 		batch:   &exportBatch{},
 	}
 	for range exportBatches - 1 {
 		p.empty <- &exportBatch{}
 	}
 	return p
-}
-
-// stop makes the reader stop, and returns when it did.
-func (p *exportPipe) stop() {
-	close(p.stopped)
-	for range p.full {
-		continue // nobody wants it
-	}
 }
 
 var errExportStopped = errors.New("nobody writes what is read")
@@ -98,19 +89,27 @@ func (p *exportPipe) sendFull() error {
 	return p.send()
 }
 
-// flush hands the last batch over.
-func (p *exportPipe) flush() {
-	p.batch.total = p.total
-	p.full <- p.batch // there is room for all batches
+// endTurn hands over what is left of a turn.
+func (p *exportPipe) endTurn() error {
+	p.batch.last = true
+	return p.send()
+}
+
+// close hands over what was read before an error, and ends the pipe.
+func (p *exportPipe) close() {
+	if p.batch != nil {
+		p.full <- p.batch // there is room for all batches
+	}
+	close(p.full)
 }
 
 // send hands the batch over and gets an empty one.
 func (p *exportPipe) send() error {
-	p.flush()
+	p.full <- p.batch
 	select {
 	case p.batch = <-p.empty:
 	case <-p.stopped:
-		p.batch = &exportBatch{}
+		p.batch = nil // all are on their way
 		return errExportStopped
 	}
 	b := p.batch

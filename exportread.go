@@ -9,13 +9,12 @@ import (
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
-// exportPage is how many sessions are looked up at a time.
-const exportPage = 500
-
-// exportReader reads what ExportAll writes.
+// exportReader reads of what ExportAll writes what falls to its turns.
 type exportReader struct {
 	q       engine.Queryer
 	f       ExportFilter
+	turns   *exportTurns
+	turn    int // under way
 	pipe    *exportPipe
 	wanted  map[string]bool // by id; nil is all
 	orphans bool            // there are remembered ones
@@ -26,31 +25,29 @@ type exportReader struct {
 }
 
 func (x *exportReader) run(ctx context.Context) error {
-	if err := x.pastDamage(ctx, func() error { return x.plan(ctx) }); err != nil {
-		return err
-	}
-	var last exportKey
+	x.pipe = newExportPipe(x.turns.stopped)
+	defer x.pipe.close()
 	for {
-		var keys []exportKey
-		err := x.pastDamage(ctx, func() (err error) {
-			keys, err = x.page(ctx, last)
-			return err
-		})
-		if err != nil {
+		page, ok, err := x.take(ctx)
+		if !ok || err != nil {
 			return err
 		}
-		for _, k := range keys {
-			if id, _ := k.id.(string); x.wanted != nil && !x.wanted[id] {
+		for i := range page {
+			if id, _ := page[i].id.(string); x.wanted != nil && !x.wanted[id] {
 				continue
 			}
-			if err := x.session(ctx, k.id); err != nil {
+			if err := x.session(ctx, &page[i]); err != nil {
 				return err
 			}
 		}
-		if len(keys) < exportPage {
-			return x.homeless(ctx)
+		if len(page) < exportPage {
+			if err := x.homeless(ctx); err != nil {
+				return err
+			}
 		}
-		last = keys[len(keys)-1]
+		if err := x.pipe.endTurn(); err != nil {
+			return err
+		}
 	}
 }
 
@@ -71,12 +68,12 @@ func (x *exportReader) plan(ctx context.Context) (err error) {
 			x.wanted[id] = true
 		}
 	}
-	x.pipe.total = int64(len(x.wanted))
+	x.turns.total = int64(len(x.wanted))
 	if x.wanted != nil || x.f.Progress == nil {
 		return nil
 	}
 	where, args := x.where("")
-	return x.q.QueryRow(ctx, `SELECT COUNT(*) FROM sessions`+where, args...).Scan(&x.pipe.total)
+	return x.q.QueryRow(ctx, `SELECT COUNT(*) FROM sessions s`+where, args...).Scan(&x.turns.total)
 }
 
 // where is the condition of the filter, and one more.
@@ -87,9 +84,9 @@ func (x *exportReader) where(more string, args ...any) (string, []any) {
 	case x.f.Source == "":
 		return " WHERE " + more, args
 	case more == "":
-		return " WHERE source = ?", []any{x.f.Source}
+		return " WHERE s.source = ?", []any{x.f.Source}
 	}
-	return " WHERE source = ? AND " + more, append([]any{x.f.Source}, args...)
+	return " WHERE s.source = ? AND " + more, append([]any{x.f.Source}, args...)
 }
 
 // exportKey is what an export is ordered by. A start that is no number, or
@@ -99,43 +96,60 @@ type exportKey struct {
 	id      any
 }
 
-// page returns the keys after one.
-func (x *exportReader) page(ctx context.Context, after exportKey) (keys []exportKey, err error) {
-	where, args := x.where("id IS NOT NULL")
+// exportRow is a session to be written.
+type exportRow struct {
+	exportKey
+	Session // empty where few of many are wanted
+}
+
+// page returns the sessions after a key.
+func (x *exportReader) page(ctx context.Context, after exportKey) (page []exportRow, err error) {
+	where, args := x.where("s.id IS NOT NULL")
 	if after.started != nil {
-		where, args = x.where("id IS NOT NULL AND (started_at, id) > (?, ?)", after.started, after.id)
+		where, args = x.where("s.id IS NOT NULL AND (s.started_at, s.id) > (?, ?)", after.started, after.id)
 	}
-	err = eachRow(ctx, x.q, func(r engine.Rows) error {
-		var k exportKey
-		err := r.Scan(&k.started, &k.id)
-		keys = append(keys, k)
-		return err
-	}, `SELECT started_at, id FROM sessions`+where+` ORDER BY started_at, id LIMIT ?`, append(args, exportPage)...)
-	return keys, err
+	columns := "s.started_at, s.id"
+	if x.wanted == nil {
+		columns += ", " + sessionSelect
+	}
+	rows, err := x.q.QueryColumns(ctx, columns, `FROM sessions s`+where+` ORDER BY s.started_at, s.id LIMIT ?`, append(args, exportPage)...)
+	err = scanRows(rows, err, func(r engine.Rows) error {
+		page = append(page, exportRow{})
+		e := &page[len(page)-1]
+		targets := []any{&e.started, &e.exportKey.id}
+		if x.wanted == nil {
+			targets = append(targets, e.scanTargets()...)
+		}
+		return r.Scan(targets...)
+	})
+	return page, err
 }
 
 // session reads a session. A statement whose context can end costs an engine
 // more than a short one does otherwise, so that is looked at between messages.
-func (x *exportReader) session(ctx context.Context, id any) error {
+func (x *exportReader) session(ctx context.Context, row *exportRow) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	short := context.WithoutCancel(ctx)
-	var s Session
+	s, id := &row.Session, row.exportKey.id
 	var kind Kind
 	err := x.pastDamage(ctx, func() (err error) {
-		if s, err = sessionByID(short, x.q, id); err == nil {
-			kind, err = x.kind(short, &s)
+		if x.wanted != nil {
+			if *s, err = sessionByID(short, x.q, id); err != nil {
+				return err
+			}
 		}
+		kind, err = x.kind(short, s)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := x.messages(ctx, &s, kind, id); err != nil {
+	if err := x.messages(ctx, s, kind, id); err != nil {
 		return err
 	}
-	return x.pipe.end(x.lost(&s))
+	return x.pipe.end(x.lost(s))
 }
 
 // exportMessagesSQL goes on behind a message: one export may begin it twice.

@@ -33,6 +33,9 @@ const (
 	manyStmts     = 64
 )
 
+// leanCacheKiB is what two connections keep that read a whole store together.
+const leanCacheKiB = 2 << 10
+
 // pragmas hold on every connection. synchronous is set, never inherited: an
 // acknowledged write survives power loss.
 var pragmas = []string{
@@ -52,6 +55,7 @@ type conn struct {
 	stmts map[string]*stmt
 	tick  uint64
 	small bool                   // the cache is: see firstCacheKiB
+	lean  bool                   // it stays small: see keepLess
 	args  []sqldriver.NamedValue // reused by every call
 	open  []*rows                // results that are being read
 	saw   bool                   // a result was read, or its end, since a read began
@@ -158,9 +162,16 @@ func openConn(ctx context.Context, path string, a access) (*conn, error) {
 // keepMore gives a connection that began with a small cache the full one.
 func (c *conn) keepMore() {
 	if c.small {
-		c.small = false
+		c.small, c.lean = false, false
 		_ = c.script(context.Background(), "PRAGMA cache_size = -"+strconv.Itoa(cacheKiB))
 	}
+}
+
+// keepLess gives a connection less room, for a transaction that reads each page
+// once, or a few times in a row.
+func (c *conn) keepLess() error {
+	c.small, c.lean = true, true
+	return c.script(context.Background(), "PRAGMA cache_size = -"+strconv.Itoa(leanCacheKiB))
 }
 
 func (c *conn) close() error {
@@ -173,7 +184,7 @@ func (c *conn) close() error {
 
 // prepare finds or makes the statement of a query.
 func (c *conn) prepare(ctx context.Context, query string) (*stmt, error) {
-	if c.tick >= manyStmts {
+	if c.tick >= manyStmts && !c.lean {
 		c.keepMore()
 	}
 	s := c.stmts[query]

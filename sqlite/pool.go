@@ -35,6 +35,21 @@ func (p *pool) take(ctx context.Context) (*conn, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	return p.connect(ctx)
+}
+
+// tryTake is take that returns nil where it would wait.
+func (p *pool) tryTake(ctx context.Context) (*conn, error) {
+	select {
+	case p.slots <- struct{}{}:
+		return p.connect(ctx)
+	default:
+		return nil, nil
+	}
+}
+
+// connect hands out a connection to who has a slot.
+func (p *pool) connect(ctx context.Context) (*conn, error) {
 	c, err := p.idleConn()
 	if c == nil && err == nil {
 		c, err = p.dial(ctx)

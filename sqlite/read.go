@@ -26,20 +26,76 @@ func (s *store) readOnce(ctx context.Context, fn func(engine.Queryer) error) (sa
 	if err != nil {
 		return false, err
 	}
-	sound := false
-	defer func() { s.readers.put(c, sound) }()
-	if _, err := c.exec(context.Background(), "BEGIN"); err != nil {
+	t, err := s.beginRead(c)
+	if err != nil {
 		return false, err
 	}
-	c.saw = false
-	defer func() {
-		c.closeRows()
-		_, e := c.exec(context.Background(), "ROLLBACK")
-		// Also false after a salvage, whose tables go with the connection.
-		sound = e == nil && !noSharedMemory(err)
-	}()
-	err = fn(&readTx{c: c, views: s.views})
+	defer func() { s.endRead(t, err) }()
+	err = fn(t)
 	return c.saw, err
+}
+
+// beginRead begins a transaction on a connection of the pool, which gets it back
+// if that fails.
+func (s *store) beginRead(c *conn) (*readTx, error) {
+	if _, err := c.exec(context.Background(), "BEGIN"); err != nil {
+		s.readers.put(c, false)
+		return nil, err
+	}
+	c.saw = false
+	return &readTx{c: c, views: s.views}, nil
+}
+
+// endRead ends a transaction that met err, and gives the connection back.
+func (s *store) endRead(t *readTx, err error) {
+	t.c.closeRows()
+	_, e := t.c.exec(context.Background(), "ROLLBACK")
+	// It is not used again after a salvage, whose tables go with the connection.
+	s.readers.put(t.c, e == nil && !noSharedMemory(err) && t.salvage == nil)
+}
+
+// ReadPair implements [engine.Paired].
+func (s *store) ReadPair(ctx context.Context, fn func(a, b engine.Queryer) error) error {
+	return s.Read(ctx, func(a engine.Queryer) (err error) {
+		t := s.second(ctx, a.(*readTx))
+		if t == nil {
+			return fn(a, nil)
+		}
+		defer func() { s.endRead(t, err) }()
+		return fn(a, t)
+	})
+}
+
+// second begins a transaction that sees what one sees that read nothing yet, or
+// returns nil. The two see the same if nothing was committed from before the
+// first began to read until after the second did.
+func (s *store) second(ctx context.Context, first *readTx) *readTx {
+	c, err := s.readers.tryTake(ctx)
+	if c == nil || err != nil {
+		return nil
+	}
+	version := func(c *conn) (n int64, err error) {
+		err = c.queryRow(context.WithoutCancel(ctx), []any{&n}, "PRAGMA data_version")
+		return n, err
+	}
+	before, err := version(c)
+	err = firstError(err, c.keepLess(), first.c.keepLess())
+	if err != nil {
+		s.readers.put(c, false)
+		return nil
+	}
+	t, err := s.beginRead(c)
+	if err != nil {
+		return nil
+	}
+	_, err = version(first.c)
+	after, e := version(c)
+	first.c.saw = false
+	if err = firstError(err, e); err != nil || before != after {
+		s.endRead(t, err)
+		return nil
+	}
+	return t
 }
 
 // readTx reads in one snapshot.

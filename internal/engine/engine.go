@@ -80,6 +80,13 @@ type Placed interface {
 	InPlace() error
 }
 
+// Paired is an engine that can read one snapshot in two goroutines at a time.
+type Paired interface {
+	// ReadPair is Engine.Read with two readers of the same snapshot. The second is
+	// nil where there can't be one.
+	ReadPair(ctx context.Context, fn func(a, b Queryer) error) error
+}
+
 // Info is what the rules need to know about the database behind the seam.
 type Info struct {
 	// ReadOnly is set when every Write is refused.
