@@ -204,13 +204,12 @@ func ExampleDB_Import() {
 what is this?
 `), sessiondb.ImportOptions{})
 	try(err)
-	fmt.Println(report.Imported, "imported")
-	for _, i := range append(report.Skipped, report.Failed...) {
+	fmt.Println(report.Imported, "imported,", report.Same, "there already")
+	for _, i := range report.Failed {
 		fmt.Println("line", i.Line, i.SessionID, i.Reason)
 	}
 	// Output:
-	// 1 imported
-	// line 1 monday exists already
+	// 1 imported, 1 there already
 	// line 3  not JSON
 }
 

@@ -13,24 +13,33 @@ import (
 type ImportOptions struct {
 	// DryRun reports what would happen and writes nothing.
 	DryRun bool
+	// Extend appends to a session that is stored what comes behind its last
+	// message, where all before is the same. Without it such a session is a
+	// conflict.
+	Extend bool
 	// Progress is called after each line with the number read.
 	Progress func(lines int64)
 }
 
-// ImportReport tells what an import did. Line numbers start at 1.
+// ImportReport tells what an import did, or with DryRun what it would do.
 type ImportReport struct {
-	Imported int64         `json:"imported"` // sessions
-	Messages int64         `json:"messages"`
-	Skipped  []ImportIssue `json:"skipped,omitempty"` // sessions that exist already
-	Failed   []ImportIssue `json:"failed,omitempty"`  // lines that can't be used
+	Imported int64 `json:"imported"` // sessions that were not there
+	Extended int64 `json:"extended"` // sessions that got messages they lacked
+	Same     int64 `json:"same"`     // sessions of which all that came was there
+	Messages int64 `json:"messages"` // that are new
+	// Conflicts are sessions that are stored with something else in them. They
+	// were left as they are.
+	Conflicts []ImportIssue `json:"conflicts,omitempty"`
+	Failed    []ImportIssue `json:"failed,omitempty"` // lines that can't be used
 	// Changed are sessions imported without something that did not fit: a title
 	// that is taken, a parent that does not exist.
 	Changed []ImportIssue `json:"changed,omitempty"`
 }
 
-// ImportIssue names a line and what is the matter with it.
+// ImportIssue names what was read and what is the matter with it.
 type ImportIssue struct {
-	Line      int64  `json:"line"`
+	File      string `json:"file,omitempty"` // as the caller named it
+	Line      int64  `json:"line,omitempty"` // from 1; 0 where there are no lines
 	SessionID string `json:"session_id,omitempty"`
 	Reason    string `json:"reason"`
 }
@@ -42,18 +51,28 @@ const MaxImportLine = 512 << 20
 // Import reads JSON lines as ExportAll writes them, and those of other programs
 // that have the columns as keys; other keys are ignored. A session and its
 // messages are stored whole or not at all, small ones several in a transaction.
-// Sessions whose id exists are skipped and reported, so that a second import
-// changes nothing; a bad line costs that line. A parent may come later in the
-// file; a session that was there without one joins it. Message ids are new, and
-// their order is kept, across sessions too; everything else is as it was,
-// counters too.
+// A session whose id exists is compared and left as it is, unless Extend asks
+// for what it lacks, so that a second import changes nothing; a bad line costs
+// that line. A parent may come later in the file; a session that was there
+// without one joins it. Message ids are new, and their order is kept, across
+// sessions too; everything else is as it was, counters too.
 //
 // After an error of r or of the store the report tells what was imported.
 func (db *DB) Import(ctx context.Context, r io.Reader, o ImportOptions) (report ImportReport, err error) {
 	defer wrap(&err, "import")
-	im := newImporter(db, o)
-	err = im.run(ctx, r)
-	return im.report, errors.Join(err, im.finish(ctx))
+	im := db.NewImporter(o)
+	err = im.Lines(ctx, "", r)
+	report, finishErr := im.Finish(ctx)
+	return report, errors.Join(err, finishErr)
+}
+
+// Lines imports one of several inputs, as [DB.Import] does. The report names it
+// file. After an error more may be imported.
+func (im *Importer) Lines(ctx context.Context, file string, r io.Reader) error {
+	im.file = file
+	err := im.run(ctx, r)
+	im.lines = im.linesRead
+	return err
 }
 
 // A batch of lines is imported in one transaction when it has as much.
@@ -63,7 +82,7 @@ const (
 )
 
 // run reads lines and imports them in batches.
-func (im *importer) run(ctx context.Context, r io.Reader) error {
+func (im *Importer) run(ctx context.Context, r io.Reader) error {
 	lines := lineReader{r: bufio.NewReaderSize(r, 1<<20), max: MaxImportLine}
 	var batch []*importedSession
 	size := 0
@@ -88,14 +107,12 @@ func (im *importer) run(ctx context.Context, r io.Reader) error {
 		case end:
 			return fmt.Errorf("line %d: %w", lines.n, readErr)
 		}
-		if im.o.Progress != nil {
-			im.o.Progress(lines.n)
-		}
+		im.progress(lines.n)
 	}
 }
 
 // read reads a line; a bad one is reported.
-func (im *importer) read(n int64, line []byte, readErr error) *importedSession {
+func (im *Importer) read(n int64, line []byte, readErr error) *importedSession {
 	if errors.Is(readErr, errLongLine) {
 		im.fail(n, "", readErr)
 		return nil
@@ -112,12 +129,20 @@ func (im *importer) read(n int64, line []byte, readErr error) *importedSession {
 		im.fail(n, id, err)
 		return nil
 	}
-	s.line = n
+	s.file, s.line = im.file, n
 	return s
 }
 
-func (im *importer) fail(line int64, id string, err error) {
-	im.report.Failed = append(im.report.Failed, ImportIssue{line, id, err.Error()})
+func (im *Importer) fail(line int64, id string, err error) {
+	im.report.Failed = append(im.report.Failed, ImportIssue{im.file, line, id, err.Error()})
+}
+
+// progress tells of the lines of all inputs.
+func (im *Importer) progress(lines int64) {
+	im.linesRead = im.lines + lines
+	if im.o.Progress != nil {
+		im.o.Progress(im.linesRead)
+	}
 }
 
 var errLongLine = fmt.Errorf("longer than %d bytes", MaxImportLine)

@@ -3,39 +3,45 @@ package sessiondb
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
-// importer is one Import under way.
-type importer struct {
+// Importer imports several inputs as one: what one of them lacks, such as a
+// parent, another may bring. It is not safe for concurrent use.
+type Importer struct {
 	db      *DB
 	o       ImportOptions
 	report  ImportReport
 	waiting map[string][]waitingChild // by the parent that has not come yet
 	base    int64                     // what is added to the ids of messages; 0 is not known yet
+	ids     map[string]bool           // that were imported
+	titles  map[string]string         // that a dry run would have given
 
-	// What a dry run would have stored.
-	ids    map[string]bool
-	titles map[string]string
+	file             string // that is read
+	lines, linesRead int64  // of the inputs before, and with this one
 }
 
 // waitingChild is a session that was stored before its parent.
 type waitingChild struct {
 	id       string
+	file     string
 	line     int64
 	delegate bool
 	skipped  bool // it was there before this import
 }
 
-func newImporter(db *DB, o ImportOptions) *importer {
-	return &importer{db: db, o: o, waiting: map[string][]waitingChild{}, ids: map[string]bool{}, titles: map[string]string{}}
+// NewImporter begins an import. [Importer.Finish] ends it.
+func (db *DB) NewImporter(o ImportOptions) *Importer {
+	return &Importer{db: db, o: o, waiting: map[string][]waitingChild{}, ids: map[string]bool{}, titles: map[string]string{}}
 }
 
-// store imports a batch in one transaction.
-func (im *importer) store(ctx context.Context, batch []*importedSession) error {
+// store imports a batch in one transaction. Where all of it is stored already
+// that is one that reads.
+func (im *Importer) store(ctx context.Context, batch []*importedSession) error {
 	var b *importBatch
 	run := func(q engine.Queryer, tx engine.Execer) error {
 		b = &importBatch{im: im, q: q, tx: tx, base: im.base, children: map[string][]waitingChild{}, came: map[string]bool{}}
@@ -46,10 +52,15 @@ func (im *importer) store(ctx context.Context, batch []*importedSession) error {
 		}
 		return nil
 	}
-	var err error
-	if im.o.DryRun {
-		err = im.db.read(ctx, func(q engine.Queryer) error { return run(q, nil) })
-	} else {
+	writes := false
+	err := im.db.read(ctx, func(q engine.Queryer) (err error) {
+		writes, err = im.compare(ctx, q, batch)
+		if writes && !im.o.DryRun || err != nil {
+			return err
+		}
+		return run(q, nil)
+	})
+	if err == nil && writes && !im.o.DryRun {
 		err = im.db.write(ctx, func(tx engine.Execer) error { return run(tx, tx) })
 	}
 	if err == nil {
@@ -58,13 +69,36 @@ func (im *importer) store(ctx context.Context, batch []*importedSession) error {
 	return err
 }
 
+// compare looks for the sessions of a batch in the store, and reports whether
+// anything has to be written for them.
+func (im *Importer) compare(ctx context.Context, q engine.Queryer, batch []*importedSession) (writes bool, err error) {
+	for _, s := range batch {
+		s.found = nil
+		ok := false
+		if ok, err = sessionExists(ctx, q, s.id()); ok && err == nil && !im.ids[s.id()] {
+			s.found, err = s.compare(ctx, q)
+		}
+		if err != nil {
+			return false, err
+		}
+		writes = writes || !ok || im.extends(s)
+	}
+	return writes, nil
+}
+
+// extends reports whether a session that is stored is to get more messages.
+func (im *Importer) extends(s *importedSession) bool {
+	return im.o.Extend && s.found != nil && s.found.lacks > 0
+}
+
 // importBatch is what one transaction did. It may run more than once, so it
 // counts here until it is done.
 type importBatch struct {
-	im       *importer
+	im       *Importer
 	q        engine.Queryer
 	tx       engine.Execer // nil in a dry run
 	report   ImportReport
+	stored   []string // ids
 	base     int64
 	children map[string][]waitingChild // more that wait, by parent
 	came     map[string]bool           // parents that came
@@ -75,9 +109,14 @@ func (b *importBatch) commit() {
 	b.im.base = b.base
 	r := &b.im.report
 	r.Imported += b.report.Imported
+	r.Extended += b.report.Extended
+	r.Same += b.report.Same
 	r.Messages += b.report.Messages
-	r.Skipped = append(r.Skipped, b.report.Skipped...)
+	r.Conflicts = append(r.Conflicts, b.report.Conflicts...)
 	r.Changed = append(r.Changed, b.report.Changed...)
+	for _, id := range b.stored {
+		b.im.ids[id] = true
+	}
 	for parent := range b.came {
 		delete(b.im.waiting, parent)
 	}
@@ -94,8 +133,7 @@ func (b *importBatch) session(ctx context.Context, s *importedSession) error {
 		return err
 	}
 	if ok {
-		b.report.Skipped = append(b.report.Skipped, ImportIssue{s.line, id, "exists already"})
-		return b.rejoin(ctx, s)
+		return errors.Join(b.existing(ctx, s), b.rejoin(ctx, s))
 	}
 	row := append([]any(nil), s.row...)
 	if err := b.fit(ctx, s, row); err != nil {
@@ -104,13 +142,48 @@ func (b *importBatch) session(ctx context.Context, s *importedSession) error {
 	b.report.Imported++
 	b.report.Messages += s.count
 	b.came[id] = true
+	b.stored = append(b.stored, id)
 	children := slices.Concat(b.im.waiting[id], b.children[id])
 	delete(b.children, id)
 	if b.tx == nil {
-		b.im.ids[id] = true
 		return nil
 	}
 	return b.insert(ctx, s, row, children)
+}
+
+// existing says what becomes of a session that is there, and does it.
+func (b *importBatch) existing(ctx context.Context, s *importedSession) (err error) {
+	if b.im.ids[s.id()] || slices.Contains(b.stored, s.id()) {
+		b.conflict(s, "came before in this import")
+		return nil
+	}
+	if s.found == nil || b.tx != nil && b.im.extends(s) { // it came, or may have changed, since it was compared
+		if s.found, err = s.compare(ctx, b.q); err != nil {
+			return err
+		}
+	}
+	switch {
+	case b.im.extends(s):
+		b.report.Extended++
+		b.report.Messages += s.found.lacks
+		if b.tx != nil {
+			return b.extend(ctx, s)
+		}
+	case s.found.differs != "":
+		b.conflict(s, s.found.differs)
+	default:
+		b.report.Same++
+	}
+	return nil
+}
+
+func (b *importBatch) conflict(s *importedSession, reason string) {
+	b.report.Conflicts = append(b.report.Conflicts, b.im.issue(s, reason))
+}
+
+// issue is what is the matter with a session that was read.
+func (im *Importer) issue(s *importedSession, reason string) ImportIssue {
+	return ImportIssue{s.file, s.line, s.id(), reason}
 }
 
 // insert stores a session, its messages, and its place above the children that
@@ -132,7 +205,7 @@ func (b *importBatch) insert(ctx context.Context, s *importedSession, row []any,
 			return err
 		}
 	}
-	return b.insertMessages(ctx, s, row[startedAt])
+	return b.insertMessages(ctx, s, row[startedAt], 0)
 }
 
 var (
@@ -141,12 +214,15 @@ var (
  ON CONFLICT (id) DO NOTHING`
 )
 
-// insertMessages stores the messages of a session. Their ids are those of the
-// file and the base, so that they stand among those of other sessions as they
-// did; where that can't be, they are new.
-func (b *importBatch) insertMessages(ctx context.Context, s *importedSession, started any) error {
-	ordered := s.ordered
+// insertMessages stores the messages of a session, but for the first few. Their
+// ids are those of the file and the base, so that they stand among those of
+// other sessions as they did; where that can't be, they are new.
+func (b *importBatch) insertMessages(ctx context.Context, s *importedSession, started any, skip int64) error {
+	ordered := s.ordered && skip == 0
 	return s.eachRow(started, func(row []any) error {
+		if skip--; skip >= 0 {
+			return nil
+		}
 		if err := b.findBase(ctx, row); err != nil {
 			return err
 		}
@@ -183,7 +259,7 @@ func (b *importBatch) findBase(ctx context.Context, row []any) error {
 
 // exists reports whether a session is stored, or would be by now.
 func (b *importBatch) exists(ctx context.Context, id string) (bool, error) {
-	if b.im.ids[id] {
+	if b.im.ids[id] || slices.Contains(b.stored, id) {
 		return true, nil
 	}
 	return sessionExists(ctx, b.q, id)
@@ -199,7 +275,7 @@ func (b *importBatch) fit(ctx context.Context, s *importedSession, row []any) er
 		if holder != "" {
 			row[titleAt] = nil
 			e := TitleTakenError{Title: title, Holder: holder}
-			b.report.Changed = append(b.report.Changed, ImportIssue{s.line, s.id(), e.Error()})
+			b.report.Changed = append(b.report.Changed, b.im.issue(s, e.Error()))
 		} else if b.tx == nil {
 			b.im.titles[title] = s.id()
 		}
@@ -224,7 +300,7 @@ func (b *importBatch) lacksParent(ctx context.Context, s *importedSession) (bool
 
 func (b *importBatch) wait(s *importedSession, skipped bool) {
 	parent := s.text(parentAt)
-	b.children[parent] = append(b.children[parent], waitingChild{s.id(), s.line, s.delegate, skipped})
+	b.children[parent] = append(b.children[parent], waitingChild{s.id(), s.file, s.line, s.delegate, skipped})
 }
 
 // rejoin lets a session that is there, but without a parent, have the one that
@@ -250,22 +326,30 @@ func (b *importBatch) holder(ctx context.Context, title string) (string, error) 
 	return ids[0], nil
 }
 
-// finish reports the parents that did not come. Their delegates are remembered
-// as such.
-func (im *importer) finish(ctx context.Context) error {
+// Finish ends the import and tells what it did, also after an error. Sessions
+// whose parent did not come have none; delegates among them are remembered as
+// such.
+func (im *Importer) Finish(ctx context.Context) (ImportReport, error) {
+	err := im.orphans(ctx)
+	return im.report, err
+}
+
+func (im *Importer) orphans(ctx context.Context) error {
 	var delegates []orphan
 	for parent, children := range im.waiting {
 		for _, c := range children {
 			if c.skipped {
 				continue
 			}
-			im.report.Changed = append(im.report.Changed, ImportIssue{c.line, c.id, "no parent: " + parent + " does not exist"})
+			im.report.Changed = append(im.report.Changed, ImportIssue{c.file, c.line, c.id, "no parent: " + parent + " does not exist"})
 			if c.delegate {
 				delegates = append(delegates, orphan{id: c.id, parent: parent, kind: Delegate})
 			}
 		}
 	}
-	slices.SortStableFunc(im.report.Changed, func(a, b ImportIssue) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(im.report.Changed, func(a, b ImportIssue) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
 	if len(delegates) == 0 || im.o.DryRun {
 		return nil
 	}

@@ -118,12 +118,15 @@ var countColumns = []string{
 
 // importedSession is a line that can be imported.
 type importedSession struct {
+	file     string
 	line     int64
-	row      []any  // by sessionColumns
-	delegate bool   // it says that it is one
-	messages []byte // a JSON list, or nil
-	count    int64  // of them
-	ordered  bool   // their ids rise, and leave room for more
+	given    map[string]bool // keys
+	found    *comparison     // with the one that is stored
+	row      []any           // by sessionColumns
+	delegate bool            // it says that it is one
+	messages []byte          // a JSON list, or nil
+	count    int64           // of them
+	ordered  bool            // their ids rise, and leave room for more
 }
 
 // maxImportedID is how high the id of a message may be for others to be made
@@ -143,8 +146,8 @@ func readImported(line []byte) (*importedSession, error) {
 	if !text.ValidJSON(line) {
 		return nil, errors.New("not JSON")
 	}
-	s := &importedSession{}
 	given := map[string]bool{}
+	s := &importedSession{given: given}
 	s.row = readRow(line, len(sessionColumns), sessionReaders, func(key string, value []byte) {
 		given[key] = true
 		switch key {
@@ -161,7 +164,7 @@ func readImported(line []byte) (*importedSession, error) {
 	if err != nil {
 		return s, err
 	}
-	s.fill(given, first, calls)
+	s.fill(first, calls)
 	return s, nil
 }
 
@@ -226,21 +229,21 @@ func (s *importedSession) checkMessages() (first any, calls int64, err error) {
 }
 
 // fill gives what a line does not say, and a row can't be without.
-func (s *importedSession) fill(given map[string]bool, first any, calls int64) {
+func (s *importedSession) fill(first any, calls int64) {
 	if s.row[sourceAt] == nil {
 		s.row[sourceAt] = UnknownSource
 	}
 	if s.row[startedAt] == nil {
 		s.row[startedAt] = first
 	}
-	if !given["message_count"] {
+	if !s.given["message_count"] {
 		s.row[messagesAt] = s.count
 	}
-	if !given["tool_call_count"] {
+	if !s.given["tool_call_count"] {
 		s.row[toolCallsAt] = calls
 	}
 	for _, name := range countColumns {
-		if !given[name] {
+		if !s.given[name] {
 			s.row[columnAt(sessionColumns, name)] = int64(0)
 		}
 	}

@@ -49,7 +49,7 @@ func TestStoresOfOthersComeBack(t *testing.T) {
 			}
 			defer func() { _ = other.Close() }()
 			report, err := other.Import(t.Context(), bytes.NewReader(all), sessiondb.ImportOptions{})
-			if err != nil || report.Skipped != nil || report.Failed != nil || report.Changed != nil {
+			if err != nil || report.Conflicts != nil || report.Failed != nil || report.Changed != nil {
 				t.Fatalf("%+v, %v", report, err)
 			}
 			_, got := exportedLines(t, other)

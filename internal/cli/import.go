@@ -1,14 +1,13 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -16,44 +15,109 @@ import (
 	"github.com/sessiondb-go/sessiondb/internal/term"
 )
 
+// importing is what the flags of import say.
+type importing struct {
+	sessiondb.ImportOptions
+}
+
+// importReport is what import tells.
+type importReport struct {
+	sessiondb.ImportReport
+	Ignored []string `json:"ignored,omitempty"` // files in folders that are no transcripts
+}
+
 func (a *app) importCommand() *cobra.Command {
-	var o sessiondb.ImportOptions
+	var o importing
 	cmd := &cobra.Command{
-		Use:   "import FILE",
+		Use:   "import FILE or FOLDER...",
 		Short: "Read sessions that export wrote",
-		Long: `Read sessions that export wrote, from FILE or, with -, from the standard input.
-The store is made if there is none. Sessions that exist are left as they are, a
-line that can't be used costs that line; both are told. An import that was
-interrupted can be run again.`,
+		Long: `Read sessions that export wrote, from files, from every *.jsonl below folders, or,
+with -, from the standard input. The store is made if there is none.
+
+A session that exists is compared, and left as it is: another one of its id is
+a conflict, which is told. With --extend, one that goes on where the store stops
+gets its further messages. A line that can't be used costs that line. To import
+again changes nothing; an import that was interrupted goes on so.`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] == "" {
-				return usagef("which file? Give one, or - for the standard input")
+			for _, arg := range args {
+				if arg == "" {
+					args = nil
+				}
+			}
+			if len(args) == 0 {
+				return usagef("which file? Give one or several, a folder, or - for the standard input")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in := a.In
-			if args[0] != "-" {
-				if err := a.notOfStore(args[0]); err != nil {
-					return err
-				}
-				f, err := os.Open(args[0])
-				if err != nil {
-					return failf(err, "import %s: %v", args[0], cause(err))
-				}
-				defer func() { _ = f.Close() }()
-				in = f
-			}
-			lines := bufio.NewReader(&interruptible{ctx: cmd.Context(), r: in})
-			if err := importable(args[0], lines); err != nil {
+			inputs, err := a.importInputs(cmd.Context(), args)
+			if err != nil {
 				return err
 			}
-			return a.importFrom(cmd.Context(), lines, o)
+			return a.importFrom(cmd.Context(), inputs, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "tell what would happen and change nothing")
+	cmd.Flags().BoolVar(&o.Extend, "extend", false, "append to sessions what goes on where the store stops")
 	cmd.Flags().BoolVar(&a.json, "json", false, "print what was done as JSON (see docs/json.md)")
 	return cmd
+}
+
+func (a *app) importFrom(ctx context.Context, inputs []importInput, o importing) error {
+	open := a.create
+	if o.DryRun {
+		open = a.readOrEmpty
+	}
+	return open(ctx, func(db *sessiondb.DB) error {
+		p := a.NewProgress()
+		o.Progress = func(lines int64) { p.Report("importing lines", lines, 0) }
+		r, err := a.importAll(ctx, db.NewImporter(o.ImportOptions), inputs)
+		p.Done()
+		if err != nil && r.Imported+r.Extended == 0 {
+			return err
+		}
+		if err != nil {
+			err = failf(errors.Join(errPartly, err), "%v", err)
+		}
+		return cmp.Or(err, a.imported(r, o.DryRun))
+	})
+}
+
+// importAll imports the inputs in turn. One that can't be read costs that one,
+// unless it is alone.
+func (a *app) importAll(ctx context.Context, im *sessiondb.Importer, inputs []importInput) (r importReport, err error) {
+	var unreadable []sessiondb.ImportIssue
+	for _, in := range inputs {
+		readErr, storeErr := in.importTo(ctx, im)
+		if err = storeErr; err != nil {
+			break
+		}
+		if readErr != nil && len(inputs) == 1 {
+			err = readErr
+		} else if readErr != nil {
+			unreadable = append(unreadable, sessiondb.ImportIssue{File: in.name, Reason: fmt.Sprint(cause(readErr))})
+		}
+	}
+	report, finishErr := im.Finish(ctx)
+	report.Failed = append(report.Failed, unreadable...)
+	if err = errors.Join(err, finishErr); err != nil {
+		err = fmt.Errorf("import: %w", err)
+	}
+	return importReport{ImportReport: report}, err
+}
+
+// readOrEmpty is read that takes no store for an empty one.
+func (a *app) readOrEmpty(ctx context.Context, fn func(*sessiondb.DB) error) error {
+	_, err := a.existing()
+	if !errors.Is(err, errNoStore) {
+		return a.read(ctx, fn)
+	}
+	dir, err := os.MkdirTemp("", "sessiondb-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	return a.with(ctx, filepath.Join(dir, storeName), false, fn)
 }
 
 // notOfStore refuses to read a file of the store as if it were an export: when
@@ -70,41 +134,7 @@ func (a *app) notOfStore(path string) error {
 	return nil
 }
 
-// importable looks at the beginning of what is to be imported, before a store
-// is made for it.
-func importable(name string, in *bufio.Reader) error {
-	const database = "SQLite format 3\x00"
-	head, err := in.Peek(len(database))
-	switch {
-	case err != nil && !errors.Is(err, io.EOF):
-		return failf(err, "import %s: %v", name, cause(err))
-	case string(head) == database:
-		return failf(fs.ErrInvalid, "import %s: it is a database, not an export: read it with --db, or export it first", name)
-	}
-	return nil
-}
-
-func (a *app) importFrom(ctx context.Context, in io.Reader, o sessiondb.ImportOptions) error {
-	open := a.create
-	if o.DryRun {
-		open = a.read
-	}
-	return open(ctx, func(db *sessiondb.DB) error {
-		p := a.NewProgress()
-		o.Progress = func(lines int64) { p.Report("importing sessions", lines, 0) }
-		r, err := db.Import(ctx, in, o)
-		p.Done()
-		if err != nil && r.Imported == 0 {
-			return err
-		}
-		if err != nil {
-			err = failf(errors.Join(errPartly, err), "%v", err)
-		}
-		return cmp.Or(err, a.imported(r, o.DryRun))
-	})
-}
-
-func (a *app) imported(r sessiondb.ImportReport, dryRun bool) error {
+func (a *app) imported(r importReport, dryRun bool) error {
 	if a.json {
 		if err := printJSON(a, r); err != nil {
 			return err
@@ -118,16 +148,22 @@ func (a *app) imported(r sessiondb.ImportReport, dryRun bool) error {
 	return nil
 }
 
-func (a *app) importText(r sessiondb.ImportReport, dryRun bool) error {
-	a.issues("skipped", r.Skipped)
+func (a *app) importText(r importReport, dryRun bool) error {
+	a.issues("conflict", r.Conflicts)
 	a.issues("changed", r.Changed)
 	a.issues("failed", r.Failed)
 	did := "imported"
 	if dryRun {
 		did = "would import"
 	}
-	_, err := fmt.Fprintf(a.Out, "%s %s, %s; %s skipped\n", did, count(r.Imported, "session"), count(r.Messages, "message"),
-		term.Grouped(int64(len(r.Skipped))))
+	line := fmt.Sprintf("%s %s, %s; %s the same", did, count(r.Imported, "session"), count(r.Messages, "message"), term.Grouped(r.Same))
+	if r.Extended > 0 {
+		line += ", " + term.Grouped(r.Extended) + " went on"
+	}
+	if n := len(r.Conflicts); n > 0 {
+		line += ", " + count(int64(n), "conflict")
+	}
+	_, err := fmt.Fprintln(a.Out, line)
 	return err
 }
 
@@ -140,10 +176,26 @@ func (a *app) issues(what string, issues []sessiondb.ImportIssue) {
 			a.note("%s %s more; --json names them all", what, count(int64(len(issues)-n), "line"))
 			return
 		}
-		where := fmt.Sprintf("line %d", i.Line)
-		if i.SessionID != "" {
-			where += ", session " + i.SessionID
-		}
-		a.note("%s %s: %s", what, where, i.Reason)
+		a.note("%s %s: %s", what, issuePlace(i), i.Reason)
 	}
+}
+
+// issuePlace is where something was read: file:line, as compilers have it.
+func issuePlace(i sessiondb.ImportIssue) string {
+	place := ""
+	switch {
+	case i.File != "" && i.Line > 0:
+		place = fmt.Sprintf("%s:%d", i.File, i.Line)
+	case i.Line > 0:
+		place = fmt.Sprintf("line %d", i.Line)
+	default:
+		place = i.File
+	}
+	switch {
+	case i.SessionID == "":
+		return place
+	case place == "":
+		return "session " + i.SessionID
+	}
+	return place + ", session " + i.SessionID
 }

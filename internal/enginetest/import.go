@@ -31,6 +31,9 @@ func testImport(t *testing.T, h *harness) {
 	t.Run("a reader that fails", func(t *testing.T) { importFails(t, h) })
 	t.Run("dry run", func(t *testing.T) { importDry(t, h) })
 	t.Run("many", func(t *testing.T) { importMany(t, h) })
+	t.Run("compared", func(t *testing.T) { importCompared(t, h) })
+	t.Run("extended", func(t *testing.T) { importExtended(t, h) })
+	t.Run("several inputs", func(t *testing.T) { importInputs(t, h) })
 }
 
 func importLines(t *testing.T, db *sessiondb.DB, lines ...string) sessiondb.ImportReport {
@@ -58,7 +61,7 @@ func comesBack(t *testing.T, h *harness, db *sessiondb.DB) {
 	other, c := h.store(t)
 	c.add(24 * time.Hour)
 	r := importLines(t, other, exportLines(t, db, sessiondb.ExportFilter{})...)
-	if r.Skipped != nil || r.Failed != nil || r.Changed != nil {
+	if r.Conflicts != nil || r.Failed != nil || r.Changed != nil {
 		t.Errorf("report %+v", r)
 	}
 	if d := cmp.Diff(exported(t, db, everything), exported(t, other, everything)); d != "" {
@@ -95,9 +98,7 @@ func importTwice(t *testing.T, h *harness) {
 	lines := exportLines(t, db, sessiondb.ExportFilter{})
 	before := exported(t, db, everything)
 	r := importLines(t, db, append(lines, `{"id":"c","messages":[{"role":"user","content":"z"}]}`)...)
-	want := sessiondb.ImportReport{Imported: 1, Messages: 1, Skipped: []sessiondb.ImportIssue{
-		{Line: 1, SessionID: "a", Reason: "exists already"}, {Line: 3, SessionID: "b", Reason: "exists already"},
-	}}
+	want := sessiondb.ImportReport{Imported: 1, Messages: 1, Same: 2}
 	if d := cmp.Diff(want, r); d != "" {
 		t.Error(d)
 	}
@@ -192,7 +193,7 @@ func importAgain(t *testing.T, h *harness) {
 		t.Errorf("parent %q", p)
 	}
 	r := importLines(t, db, lines...)
-	if p := parentID(t, db, "child"); p != "root" || r.Imported != 1 || len(r.Skipped) != 2 || r.Changed != nil {
+	if p := parentID(t, db, "child"); p != "root" || r.Imported != 1 || r.Same != 2 || r.Changed != nil {
 		t.Errorf("parent %q, report %+v", p, r)
 	}
 	h.sessions(t, db, "else") // made by someone else: not a matter of the next import
@@ -373,7 +374,7 @@ func importDry(t *testing.T, h *harness) {
 	if d := cmp.Diff(wet, dry, cmpopts.EquateEmpty()); d != "" {
 		t.Error(d)
 	}
-	if wet.Imported != 4 || wet.Messages != 1 || len(wet.Skipped) != 2 || len(wet.Changed) != 3 || len(wet.Failed) != 1 {
+	if wet.Imported != 4 || wet.Messages != 1 || wet.Same != 1 || len(wet.Conflicts) != 1 || len(wet.Changed) != 3 || len(wet.Failed) != 1 {
 		t.Errorf("report %+v", wet)
 	}
 }

@@ -23,7 +23,7 @@ func roundTrips(t *testing.T, h *harness) {
 		n++
 		f := sessiondb.ExportFilter{IDs: fill(t, r, db, c, n)}
 		report := importLines(t, other, exportLines(t, db, f)...)
-		if report.Failed != nil || report.Skipped != nil || report.Changed != nil {
+		if report.Failed != nil || report.Conflicts != nil || report.Changed != nil {
 			r.Errorf("report %+v", report)
 		}
 		if d := cmp.Diff(exported(t, db, f), exported(t, other, f)); d != "" {
