@@ -56,6 +56,18 @@ var (
 	ErrClosed = errors.New("store is closed")
 )
 
+// Errors from copying one store to another.
+var (
+	// ErrNotEmpty means that the target of a copy holds something else. It was not
+	// changed.
+	ErrNotEmpty = errors.New("the target of the copy is not empty")
+	// ErrUncopied means that something in the source can't be copied as it is.
+	ErrUncopied = errors.New("it can't be copied as it is")
+	// ErrSourceChanges means that the source was written to each time it was read
+	// again. What was copied stays, and can be gone on with.
+	ErrSourceChanges = errors.New("the source is being written to all the time")
+)
+
 // DamageError means that a read met damaged pages and went past them: what could
 // be read was returned with it. It is [ErrCorrupt].
 type DamageError struct {

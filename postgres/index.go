@@ -56,7 +56,7 @@ func (t *tx) texts(ctx context.Context, query string, args ...any) (map[int64]sa
 	var id int64
 	var m said
 	_, err = pgx.ForEachRow(rows, []any{&id, &m.content, &m.toolName, &m.toolCalls}, func() error {
-		out[id] = said{decodeText(m.content), decodeText(m.toolName), decodeText(m.toolCalls)}
+		out[id] = said{readText(m.content), readText(m.toolName), readText(m.toolCalls)}
 		return nil
 	})
 	return out, err

@@ -64,20 +64,20 @@ func oddIn(v any) (id int64, ok bool) {
 // oddities are the odd values that were met.
 type oddities struct {
 	mu     sync.Mutex
-	values map[int64]string
+	values map[int64]any // strings and blobs
 	ids    map[any]int64
 }
 
-func (o *oddities) add(id int64, v string) {
+func (o *oddities) add(id int64, v any) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.values == nil {
-		o.values, o.ids = map[int64]string{}, map[any]int64{}
+		o.values, o.ids = map[int64]any{}, map[any]int64{}
 	}
 	o.values[id], o.ids[v] = v, id
 }
 
-func (o *oddities) value(id int64) (string, bool) {
+func (o *oddities) value(id int64) (any, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	v, ok := o.values[id]
@@ -119,7 +119,7 @@ func (t *tx) keepOdd(ctx context.Context, v any) error {
  INSERT INTO sessiondb_odd (value) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM old) RETURNING id)
  SELECT id FROM old UNION ALL SELECT id FROM made`
 	}
-	err := t.conn.QueryRow(ctx, query, encodeText(fmt.Sprint(v))).Scan(&id)
+	err := t.conn.QueryRow(ctx, query, encodeValue(v)).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = nil
 	}
@@ -132,12 +132,13 @@ func (t *tx) findOdd(ctx context.Context, id int64) (any, error) {
 	if v, ok := t.store.odd.value(id); ok {
 		return v, nil
 	}
-	var v string
-	err := t.conn.QueryRow(ctx, `SELECT value FROM sessiondb_odd WHERE id = $1`, id).Scan(&v)
+	var stored string
+	err := t.conn.QueryRow(ctx, `SELECT value FROM sessiondb_odd WHERE id = $1`, id).Scan(&stored)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
-	if v = decodeText(v); err == nil && !t.writes { // what a writer sees may be undone
+	v := decodeValue(stored)
+	if err == nil && !t.writes { // what a writer sees may be undone
 		t.store.odd.add(id, v)
 	}
 	return v, err

@@ -112,18 +112,17 @@ func (p *param) Float64Value() (pgtype.Float8, error) {
 
 // TextValue implements [pgtype.TextValuer].
 func (p *param) TextValue() (pgtype.Text, error) {
-	s, ok := p.v.(string)
-	if !ok {
-		s = fmt.Sprint(p.v)
-	}
-	return pgtype.Text{String: encodeText(s), Valid: true}, p.err
+	return pgtype.Text{String: encodeValue(p.v), Valid: true}, p.err
 }
 
-// number is an int64 or a float64 of what is one; anything else is itself.
+// number is an int64 or a float64 of what is one, and a blob of bytes; anything else
+// is itself.
 func number(v any) any {
 	switch v := v.(type) {
 	case int:
 		return int64(v)
+	case []byte:
+		return blob(v)
 	case bool:
 		if v {
 			return int64(1)

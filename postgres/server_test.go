@@ -68,7 +68,7 @@ func usedSchema(t *testing.T) (dsn string) {
 	}
 	t.Cleanup(func() {
 		execute(t, `SET search_path = `+schema+`; DELETE FROM messages; DELETE FROM sessions; DELETE FROM sessiondb_odd;
- DELETE FROM sessiondb_orphans; DELETE FROM sessiondb_model_usage; DELETE FROM state_meta WHERE key NOT LIKE 'sessiondb%'`)
+ DELETE FROM sessiondb_orphans; DELETE FROM sessiondb_model_usage; DELETE FROM state_meta WHERE key NOT LIKE 'sessiondb%' OR key = 'sessiondb_copy'`)
 		emptied = append(emptied, schema)
 	})
 	return withSchema(t, schema)

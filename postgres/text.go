@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -9,8 +10,41 @@ import (
 // PostgreSQL stores no NUL and nothing that is not UTF-8. Text that holds such,
 // or the mark that stands for it, is stored with an escape: \x01 and 0 for NUL, 1
 // for the mark itself, x and two digits for a byte that is no character. The order
-// of texts stays what it was, and every text comes back as it was.
+// of texts stays what it was, and every text comes back as it was. A b at the
+// beginning says that the value is no text but a blob, as other programs may store.
 const mark = "\x01"
+
+const blobMark = mark + "b"
+
+// blob is a value of bytes that are no text.
+type blob string
+
+// encodeValue is a value as a column of text stores it.
+func encodeValue(v any) string {
+	switch v := v.(type) {
+	case string:
+		return encodeText(v)
+	case blob:
+		return blobMark + encodeText(string(v))
+	}
+	return encodeText(fmt.Sprint(v))
+}
+
+// decodeValue is the value that was stored: a string or a blob.
+func decodeValue(s string) any {
+	if b, ok := strings.CutPrefix(s, blobMark); ok {
+		return blob(decodeText(b))
+	}
+	return decodeText(s)
+}
+
+// plain is a value as the rules know it.
+func plain(v any) any {
+	if b, ok := v.(blob); ok {
+		return []byte(b)
+	}
+	return v
+}
 
 // encodeText is a text as it is stored.
 func encodeText(s string) string {
@@ -35,6 +69,9 @@ func encodeText(s string) string {
 	}
 	return b.String()
 }
+
+// readText is what a stored value says, a blob too.
+func readText(s string) string { return decodeText(strings.TrimPrefix(s, blobMark)) }
 
 // decodeText is the text that was stored. A mark that no escape of ours begins,
 // as other programs may store, is itself.

@@ -170,12 +170,12 @@ func (r *rows) Next() bool {
 	return r.err == nil
 }
 
-// value is a value as the rules know it: nil, an int64, a float64, a bool or a
-// string.
+// value is a value as the rules know it: nil, an int64, a float64, a bool, a
+// string, or bytes that are no text.
 func (r *rows) value(v any) any {
 	switch n := v.(type) {
 	case string:
-		return decodeText(n)
+		return plain(decodeValue(n))
 	case int32:
 		return int64(n)
 	case int16:
@@ -196,7 +196,7 @@ func (r *rows) value(v any) any {
 	if err != nil {
 		r.fail(err)
 	}
-	return v
+	return plain(v)
 }
 
 // fromNumeric is a sum, which the server makes of integers.

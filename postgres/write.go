@@ -95,7 +95,7 @@ func (t *tx) commit(ctx context.Context) error {
 		return errUndone
 	}
 	for v, id := range t.made {
-		t.store.odd.add(id, fmt.Sprint(v))
+		t.store.odd.add(id, v)
 	}
 	return nil
 }

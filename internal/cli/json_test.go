@@ -54,6 +54,7 @@ func TestDocumentedKeys(t *testing.T) {
 		{"recover --json", []string{"recover", store, filepath.Join(t.TempDir(), "new.db"), "--json"}},
 		{"backup --json", []string{"backup", filepath.Join(t.TempDir(), "b.db"), "--json"}},
 		{"restore --json", []string{"restore", fixture.Copy(t, "hermes-v10.db"), "--json", "--dry-run"}},
+		{"copy --json", []string{"copy", "--from", fixture.Copy(t, "hermes-v11.db"), "--to", filepath.Join(t.TempDir(), "copy.db"), "--json"}},
 		{"import --json", []string{"import", exported, "--json", "--db", copied}},
 	} {
 		compared[c.section] = true
@@ -63,7 +64,7 @@ func TestDocumentedKeys(t *testing.T) {
 			continue
 		}
 		args := c.args
-		if !slices.Contains(args, "--db") {
+		if !slices.Contains(args, "--db") && args[0] != "copy" {
 			args = append(args, "--db", store)
 		}
 		out := run(t, args...)

@@ -27,6 +27,7 @@ var topics = map[string]func(t *testing.T, h *harness){
 	"replace":      testReplace,
 	"export":       testExport,
 	"import":       testImport,
+	"copy":         testCopy,
 	"sessions":     testSessions,
 	"titles":       testTitles,
 	"lineage":      testLineage,
