@@ -56,6 +56,7 @@ var guests = map[string][]string{
 	"github.com/klauspost/compress":          {"internal/fixture"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/mcp"},
 	"charm.land/bubbletea/v2":                {"internal/browse", "internal/cli"},
+	"github.com/charmbracelet/colorprofile":  {"internal/browse"},
 	"pgregory.net/rapid":                     {"internal/enginetest"},
 	"github.com/google/go-cmp":               {"internal/enginetest"},
 	"github.com/gomarkdown/markdown":         {"internal/htmlview"},

@@ -40,6 +40,10 @@ type SearchQuery struct {
 	Limit      int // 0 means 20, negative no limit
 	Offset     int
 	CountTotal bool // count all hits, not only those of the page
+
+	// NoSuggestions leaves out what would have matched, which may take longer
+	// than the search that found nothing: for a search while one types.
+	NoSuggestions bool
 }
 
 // SearchResult is a page of hits and how the query was read.
@@ -160,7 +164,7 @@ func (f *finder) search() (SearchResult, error) {
 	if err := f.countInto(&out.Total); err != nil {
 		return out, err
 	}
-	if len(out.Hits) == 0 && m.Offset == 0 {
+	if len(out.Hits) == 0 && m.Offset == 0 && !f.s.NoSuggestions {
 		out.Suggestions, err = f.suggest()
 	}
 	return out, err

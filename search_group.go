@@ -97,7 +97,7 @@ func (g *grouper) search() (GroupedResult, error) {
 	if out.Conversations, err = g.conversations(hits); err != nil {
 		return out, err
 	}
-	if len(hits) == 0 && offset == 0 {
+	if len(hits) == 0 && offset == 0 && !g.s.NoSuggestions {
 		out.Suggestions, err = g.suggest()
 		return out, err
 	}

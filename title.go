@@ -162,17 +162,29 @@ func (db *DB) SessionsTitled(ctx context.Context, part string, limit int) (out [
 		return nil, nil
 	}
 	err = db.readPast(ctx, func(q engine.Queryer) error {
-		out = nil
-		return eachRow(ctx, q, func(r engine.Rows) error {
-			var s Session
-			if err := r.Scan(s.scanTargets()...); err != nil {
-				return err
-			}
-			out = append(out, s)
-			return nil
-		}, `SELECT `+selectColumns("s", sessionColumns)+` FROM sessions s
- WHERE s.title IS NOT NULL AND LOWER(s.title) LIKE LOWER(?) ESCAPE '\' ORDER BY s.started_at DESC, s.id DESC LIMIT ?`, likePart(part), limit)
+		out, err = titledIn(ctx, q, newestTitles, part, limit)
+		if err == nil && len(out) < limit {
+			out, err = titledIn(ctx, q, `sessions s WHERE s.title IS NOT NULL`, part, limit)
+		}
+		return err
 	})
+	return out, err
+}
+
+// newestTitles are the sessions that are looked at first. What many titles have
+// is found among them; to sort all of those would take longer.
+const newestTitles = `(SELECT * FROM sessions ORDER BY started_at DESC, id DESC LIMIT 2000) s WHERE s.title IS NOT NULL`
+
+func titledIn(ctx context.Context, q engine.Queryer, from, part string, limit int) (out []Session, err error) {
+	err = eachRow(ctx, q, func(r engine.Rows) error {
+		var s Session
+		if err := r.Scan(s.scanTargets()...); err != nil {
+			return err
+		}
+		out = append(out, s)
+		return nil
+	}, `SELECT `+selectColumns("s", sessionColumns)+` FROM `+from+` AND LOWER(s.title) LIKE LOWER(?) ESCAPE '\'
+ ORDER BY s.started_at DESC, s.id DESC LIMIT ?`, likePart(part), limit)
 	return out, err
 }
 

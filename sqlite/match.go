@@ -9,6 +9,7 @@ import (
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 	"github.com/sessiondb-go/sessiondb/internal/scan"
+	"github.com/sessiondb-go/sessiondb/internal/searchql"
 )
 
 // Match implements [engine.Engine]. What an index cannot answer, because it is
@@ -59,6 +60,8 @@ type matching struct {
 	done      bool
 
 	unreadable int // hits that stand on damaged pages
+
+	touch map[*searchql.Term][]string // see compiler.pairs
 
 	tally map[string]int64 // see engine.Match.Tally; nil where it is not known
 }

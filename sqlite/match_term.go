@@ -251,25 +251,9 @@ const maxTouching = 300
 // without spaces, or an emoji.
 func (c *compiler) touching(t *searchql.Term) ([]source, error) {
 	typed := []rune(t.Text)
-	var pairs []string
-	before, err := c.charsBefore(typed)
-	if err != nil {
+	pairs, err := c.pairs(t)
+	if err != nil || len(pairs) == 0 {
 		return nil, err
-	}
-	for _, r := range before {
-		pairs = append(pairs, string(r)+t.Text)
-	}
-	if !t.Prefix {
-		after, err := c.charsAfter(typed)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range after {
-			pairs = append(pairs, t.Text+string(r))
-		}
-	}
-	if len(pairs) == 0 {
-		return nil, nil
 	}
 	var candidates fragment
 	if len(typed) == 1 {
@@ -280,12 +264,43 @@ func (c *compiler) touching(t *searchql.Term) ([]source, error) {
 		}
 		candidates = union(sets)
 	} else {
-		for i, pair := range pairs {
-			pairs[i] = quote(pair)
+		var quoted []string
+		for _, pair := range pairs {
+			quoted = append(quoted, quote(pair))
 		}
-		candidates = c.find(gramIndex, strings.Join(pairs, " OR "))
+		candidates = c.find(gramIndex, strings.Join(quoted, " OR "))
 	}
 	return []source{among(t, candidates)}, nil
+}
+
+// pairs are a word with each character that may touch it. A walk in parts asks
+// again and again for what holds for the whole search.
+func (c *compiler) pairs(t *searchql.Term) (out []string, err error) {
+	if known, ok := c.touch[t]; ok {
+		return known, nil
+	}
+	typed := []rune(t.Text)
+	before, err := c.charsBefore(typed)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range before {
+		out = append(out, string(r)+t.Text)
+	}
+	if !t.Prefix {
+		after, err := c.charsAfter(typed)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range after {
+			out = append(out, t.Text+string(r))
+		}
+	}
+	if c.touch == nil {
+		c.touch = map[*searchql.Term][]string{}
+	}
+	c.touch[t] = out
+	return out, nil
 }
 
 // among is a query for the candidates that a term matches.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"github.com/sessiondb-go/sessiondb"
 )
@@ -40,8 +41,12 @@ func Run(ctx context.Context, o Options) (id string, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	m := newModel(ctx, o)
+	m.first = begun(m.searching()) // while the terminal is being set up
 	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out),
-		tea.WithEnvironment(o.Environ), tea.WithoutSignalHandler())
+		tea.WithEnvironment(o.Environ), tea.WithoutSignalHandler(),
+		// No other colours are ever used, and to find out what a terminal has takes
+		// longer than to read a page of sessions.
+		tea.WithColorProfile(colorprofile.ANSI))
 	_, err = p.Run()
 	m.stop()
 	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
@@ -51,4 +56,11 @@ func Run(ctx context.Context, o Options) (id string, err error) {
 		err = m.failed
 	}
 	return m.chosen, err
+}
+
+// begun runs a command already, and returns one that waits for its end.
+func begun(cmd tea.Cmd) tea.Cmd {
+	end := make(chan tea.Msg, 1)
+	go func() { end <- cmd() }()
+	return func() tea.Msg { return <-end }
 }

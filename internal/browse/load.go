@@ -21,6 +21,20 @@ const (
 	around     = 20 // messages on each side of a hit
 )
 
+// gate lets one read in at a time: each has a cache of its own, and of two that
+// want the same part of the screen the older one is cancelled anyway.
+type gate chan struct{}
+
+func (g gate) do(ctx context.Context, read func() error) error {
+	select {
+	case g <- struct{}{}:
+		defer func() { <-g }()
+		return read()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // row is a conversation in the list.
 type row struct {
 	id       string
@@ -45,15 +59,17 @@ type listed struct {
 }
 
 func (m *model) list(offset int) tea.Cmd {
-	ctx, gen := m.listCtx, m.gen
+	ctx, out := m.listCtx, listed{offset: offset, gen: m.gen}
 	return func() tea.Msg {
-		ss, err := m.o.DB.Sessions(ctx, sessiondb.ListFilter{ByLastActive: true, Limit: pageSize, Offset: offset})
-		out := listed{offset: offset, gen: gen, err: err}
-		for _, s := range ss {
-			out.rows = append(out.rows, row{
-				id: s.ID, title: deref(s.Title), source: s.Source, at: s.LastActive, messages: s.MessageCount, preview: s.Preview,
-			})
-		}
+		out.err = m.listReads.do(ctx, func() error {
+			ss, err := m.o.DB.Sessions(ctx, sessiondb.ListFilter{ByLastActive: true, Limit: pageSize, Offset: offset})
+			for _, s := range ss {
+				out.rows = append(out.rows, row{
+					id: s.ID, title: deref(s.Title), source: s.Source, at: s.LastActive, messages: s.MessageCount, preview: s.Preview,
+				})
+			}
+			return err
+		})
 		return out
 	}
 }
@@ -62,6 +78,7 @@ func (m *model) list(offset int) tea.Cmd {
 type found struct {
 	rows     []row
 	contents string // what is still to be searched for in the messages
+	nothing  string // what was searched for, where nothing was found
 	note     string
 	gen      int
 	err      error
@@ -76,10 +93,13 @@ func (m *model) searching() tea.Cmd {
 	if strings.TrimSpace(m.query) == "" {
 		return m.list(0)
 	}
-	ctx, gen, query := m.listCtx, m.gen, m.query
+	ctx, query, out := m.listCtx, m.query, found{gen: m.gen, contents: typing(m.query)}
 	return func() tea.Msg {
-		rows, err := m.titled(ctx, query)
-		return found{rows: rows, gen: gen, err: err, contents: typing(query)}
+		out.err = m.listReads.do(ctx, func() (err error) {
+			out.rows, err = m.titled(ctx, query)
+			return err
+		})
+		return out
 	}
 }
 
@@ -101,17 +121,44 @@ func (m *model) titled(ctx context.Context, query string) (rows []row, err error
 // contents adds to the conversations found by title those that a message was
 // found in. The newest come first, which costs least where many match.
 func (m *model) contents(titled []row, query string) tea.Cmd {
-	ctx, gen := m.listCtx, m.gen
+	ctx, out := m.listCtx, found{gen: m.gen}
+	q := sessiondb.SearchQuery{Text: query, Limit: foundSize, Sort: sessiondb.Newest, NoSuggestions: true}
 	return func() tea.Msg {
-		r, err := m.o.DB.SearchGrouped(ctx, sessiondb.SearchQuery{Text: query, Limit: foundSize, Sort: sessiondb.Newest})
-		var hits []row
-		for _, c := range r.Conversations {
-			hits = append(hits, row{
-				id: c.TipID, title: deref(c.Title), source: c.Best.Source, at: c.Best.Timestamp,
-				hitIn: c.Best.SessionID, hit: c.Best.MessageID, snippet: c.Best.Snippet, hits: c.Hits,
-			})
-		}
-		return found{rows: together(titled, hits), note: searchNote(r), gen: gen, err: err}
+		out.err = m.listReads.do(ctx, func() error {
+			r, err := m.o.DB.SearchGrouped(ctx, q)
+			var hits []row
+			for _, c := range r.Conversations {
+				hits = append(hits, row{
+					id: c.TipID, title: deref(c.Title), source: c.Best.Source, at: c.Best.Timestamp,
+					hitIn: c.Best.SessionID, hit: c.Best.MessageID, snippet: c.Best.Snippet, hits: c.Hits,
+				})
+			}
+			out.rows, out.note = together(titled, hits), searchNote(r)
+			if len(out.rows) == 0 {
+				out.nothing = query
+			}
+			return err
+		})
+		return out
+	}
+}
+
+// suggested is what a search that found nothing could have been.
+type suggested struct {
+	note string
+	gen  int
+	err  error
+}
+
+func (m *model) suggestions(query string) tea.Cmd {
+	ctx, out := m.listCtx, suggested{gen: m.gen}
+	return func() tea.Msg {
+		out.err = m.listReads.do(ctx, func() error {
+			r, err := m.o.DB.SearchGrouped(ctx, sessiondb.SearchQuery{Text: query, Limit: 1, Sort: sessiondb.Newest})
+			out.note = searchNote(r)
+			return err
+		})
+		return out
 	}
 }
 
@@ -133,17 +180,19 @@ func together(titled, hits []row) []row {
 	return merged(out, hits)
 }
 
-// typing is what is searched for in the messages while a query is typed. Its last word
-// may not be finished: it stands for all words that begin so. One letter says
-// too little, and would cost more than all that follow: it is left out.
+// typing is what is searched for in the messages while a query is typed. Its last
+// word may not be finished: it stands for all words that begin so. One or two
+// letters of ASCII say too little, and would cost more than all that follow:
+// they are left out.
 func typing(query string) string {
-	words := strings.Fields(query)
 	last, _ := utf8.DecodeLastRuneInString(query)
-	switch {
-	case !unicode.IsLetter(last) && !unicode.IsDigit(last):
+	if !unicode.IsLetter(last) && !unicode.IsDigit(last) || strings.Count(query, `"`)%2 == 1 {
 		return query
-	case len(words[len(words)-1]) == 1:
-		return strings.TrimSpace(query[:len(query)-1])
+	}
+	begin := strings.LastIndexFunc(query, unicode.IsSpace) + 1
+	word := query[begin:]
+	if len(word) == utf8.RuneCountInString(word) && len(word) < 3 {
+		return strings.TrimSpace(query[:begin])
 	}
 	return query + "*"
 }
@@ -191,15 +240,17 @@ func (m *model) open() tea.Cmd {
 	m.textGen++
 	m.text.words = snippetWords(r.snippet)
 	m.text.query = m.query
-	ctx, gen, hit := m.textCtx, m.textGen, r.hit
+	ctx, out := m.textCtx, passage{session: id, anchor: r.hit, gen: m.textGen}
 	return func() tea.Msg {
-		out := passage{session: id, anchor: hit, gen: gen}
-		if hit == 0 {
-			out.ms, out.err = m.o.DB.MessagesAfter(ctx, id, 0, 2*around)
-			return out
-		}
-		w, err := m.o.DB.MessagesAround(ctx, id, hit, around)
-		out.ms, out.err = w.Window, err
+		out.err = m.textReads.do(ctx, func() (err error) {
+			if out.anchor == 0 {
+				out.ms, err = m.o.DB.MessagesAfter(ctx, id, 0, 2*around)
+				return err
+			}
+			w, err := m.o.DB.MessagesAround(ctx, id, out.anchor, around)
+			out.ms = w.Window
+			return err
+		})
 		return out
 	}
 }
@@ -214,13 +265,15 @@ func (m *model) more(where int) tea.Cmd {
 	ctx, out := m.textCtx, passage{session: t.session, anchor: t.anchor, gen: m.textGen, where: where}
 	begin, end := t.ms[0].ID, t.ms[len(t.ms)-1].ID
 	return func() tea.Msg {
-		if where > 0 {
-			out.ms, out.err = m.o.DB.MessagesAfter(ctx, out.session, end, 2*around)
-			out.all = len(out.ms) < 2*around
-			return out
-		}
-		w, err := m.o.DB.MessagesAround(ctx, out.session, begin, 2*around)
-		out.ms, out.err = w.Window[:min(w.MessagesBefore, len(w.Window))], err
+		out.err = m.textReads.do(ctx, func() (err error) {
+			if where > 0 {
+				out.ms, err = m.o.DB.MessagesAfter(ctx, out.session, end, 2*around)
+				return err
+			}
+			w, err := m.o.DB.MessagesAround(ctx, out.session, begin, 2*around)
+			out.ms = w.Window[:min(w.MessagesBefore, len(w.Window))]
+			return err
+		})
 		out.all = len(out.ms) < 2*around
 		return out
 	}
@@ -235,8 +288,12 @@ type tree struct {
 
 func (m *model) lineage(id string) tea.Cmd {
 	return func() tea.Msg {
-		nodes, err := m.o.DB.Lineage(m.ctx, id)
-		return tree{id, nodes, err}
+		out := tree{of: id}
+		out.err = m.textReads.do(m.ctx, func() (err error) {
+			out.nodes, err = m.o.DB.Lineage(m.ctx, id)
+			return err
+		})
+		return out
 	}
 }
 

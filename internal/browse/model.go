@@ -32,9 +32,10 @@ const (
 
 // model is the state of the screen.
 type model struct {
-	o    Options
-	ctx  context.Context // of the whole run
-	stop context.CancelFunc
+	o     Options
+	ctx   context.Context // of the whole run
+	stop  context.CancelFunc
+	first tea.Cmd // what the list shows to begin with
 
 	width, height int
 	focus         focus
@@ -44,6 +45,8 @@ type model struct {
 	note          string // one line about what happened
 	failed        error  // why nothing can be shown at all
 	chosen        string
+
+	listReads, textReads gate
 
 	query      string
 	rows       []row
@@ -67,17 +70,17 @@ type model struct {
 }
 
 func newModel(ctx context.Context, o Options) *model {
-	m := &model{o: o, width: 80, height: 24, changes: make(chan changed, 1)}
+	m := &model{o: o, width: 80, height: 24, changes: make(chan changed, 1), listReads: make(gate, 1), textReads: make(gate, 1)}
 	m.ctx, m.stop = context.WithCancel(ctx)
 	m.listCtx, m.cancelList = context.WithCancel(m.ctx)
 	m.textCtx, m.cancelText = context.WithCancel(m.ctx)
 	return m
 }
 
-// Init reads the first page and begins to follow the store.
+// Init waits for the first page and begins to follow the store.
 func (m *model) Init() tea.Cmd {
 	go m.follow()
-	return tea.Batch(m.searching(), m.nextChange)
+	return tea.Batch(m.first, m.nextChange)
 }
 
 // Update takes what was pressed, read or changed.
@@ -101,6 +104,8 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		return m.take(msg)
 	case found:
 		return m.takeFound(msg)
+	case suggested:
+		return m.takeSuggested(msg)
 	case passage:
 		return m.takePassage(msg)
 	case tree:
@@ -172,7 +177,17 @@ func (m *model) takeFound(f found) tea.Cmd {
 	chosen, _ := m.current()
 	m.rows, m.note = f.rows, f.note
 	m.keepOrFirst(chosen.id)
+	if f.nothing != "" {
+		return tea.Batch(m.open(), m.suggestions(f.nothing))
+	}
 	return m.open()
+}
+
+func (m *model) takeSuggested(s suggested) tea.Cmd {
+	if s.gen == m.gen && s.err == nil {
+		m.note = s.note
+	}
+	return nil
 }
 
 // keepOrFirst selects the row of an id again, else the first.
