@@ -32,7 +32,7 @@ func (db *DB) AppendMessage(ctx context.Context, sessionID string, m Message) (i
 		return 0, err
 	}
 	calls := toolCalls(row)
-	err = db.write(ctx, func(tx engine.Execer) error {
+	err = db.writeAbout(ctx, func(tx engine.Execer) error {
 		if err := countMessages(ctx, tx, sessionID, 1, calls); err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (db *DB) AppendMessage(ctx context.Context, sessionID string, m Message) (i
 			row[timestampValue] = epoch(db.now())
 		}
 		return tx.QueryRow(ctx, insertMessageSQL, row...).Scan(&id)
-	})
+	}, sessionID)
 	return id, err
 }
 
@@ -53,7 +53,7 @@ func (db *DB) AppendMessages(ctx context.Context, sessionID string, ms []Message
 	if err != nil {
 		return nil, err
 	}
-	err = db.write(ctx, func(tx engine.Execer) error {
+	err = db.writeAbout(ctx, func(tx engine.Execer) error {
 		if err := countMessages(ctx, tx, sessionID, len(rows), calls); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (db *DB) AppendMessages(ctx context.Context, sessionID string, ms []Message
 			}
 		}
 		return nil
-	})
+	}, sessionID)
 	if err != nil {
 		return nil, err
 	}

@@ -111,3 +111,16 @@ func (db *DB) damaged(err error, damage *DamageError) error {
 func (db *DB) write(ctx context.Context, fn func(engine.Execer) error) error {
 	return db.engine.Write(ctx, fn)
 }
+
+// allTitles is a name beside those of sessions: no session has an id like it.
+const allTitles = "\x00titles"
+
+// writeAbout is write for a function that decides by nothing but one session, or
+// what else the names stand for, and changes nothing else. Of other sessions it
+// may look whether they exist.
+func (db *DB) writeAbout(ctx context.Context, fn func(engine.Execer) error, names ...string) error {
+	if e, ok := db.engine.(engine.Concurrent); ok {
+		return e.WriteAbout(ctx, names, fn)
+	}
+	return db.engine.Write(ctx, fn)
+}

@@ -52,7 +52,7 @@ func (db *DB) FailHandoff(ctx context.Context, id, message string) error {
 
 func (db *DB) moveHandoff(ctx context.Context, what, id, query string, args ...any) (moved bool, err error) {
 	defer wrap(&err, "%s handoff of %s", what, id)
-	err = db.write(ctx, func(tx engine.Execer) error {
+	err = db.writeAbout(ctx, func(tx engine.Execer) error {
 		n, err := tx.Exec(ctx, query, args...)
 		if moved = n > 0; err != nil || moved {
 			return err
@@ -62,7 +62,7 @@ func (db *DB) moveHandoff(ctx context.Context, what, id, query string, args ...a
 			err = ErrNotFound
 		}
 		return err
-	})
+	}, id)
 	return moved && err == nil, err
 }
 

@@ -21,10 +21,10 @@ import (
 // conversation. What did not change is not written. Other IDs are ignored.
 func (db *DB) ReplaceMessages(ctx context.Context, sessionID string, ms []Message) (err error) {
 	defer wrap(&err, "replace messages of %s", sessionID)
-	return db.write(ctx, func(tx engine.Execer) error {
+	return db.writeAbout(ctx, func(tx engine.Execer) error {
 		r := replacement{tx: tx, session: sessionID, now: db.now()}
 		return r.run(ctx, ms)
-	})
+	}, sessionID)
 }
 
 // ClearMessages removes the messages of a session and zeroes its counters.

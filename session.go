@@ -164,7 +164,7 @@ func (db *DB) createSession(ctx context.Context, n NewSession, strict bool) (_ s
 		return "", err
 	}
 	values := []any{validText(n.Source), textOrNull(n.UserID), textOrNull(n.Model), config, textOrNull(n.SystemPrompt), textOrNull(n.ParentID)}
-	return n.ID, db.write(ctx, func(tx engine.Execer) error {
+	return n.ID, db.writeAbout(ctx, func(tx engine.Execer) error {
 		if err := requireParent(ctx, tx, n); err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func (db *DB) createSession(ctx context.Context, n NewSession, strict bool) (_ s
 		}
 		_, err = tx.Exec(ctx, fillSessionSQL, append(values, n.ID)...)
 		return err
-	})
+	}, n.ID)
 }
 
 func requireParent(ctx context.Context, q engine.Queryer, n NewSession) error {
@@ -258,7 +258,7 @@ func (db *DB) UpdateSystemPrompt(ctx context.Context, id, prompt string) (err er
 // SetModel records a switch of the model, which usage updates don't make.
 func (db *DB) SetModel(ctx context.Context, id, model string) (err error) {
 	defer wrap(&err, "set model of %s", id)
-	return db.write(ctx, func(tx engine.Execer) error {
+	return db.writeAbout(ctx, func(tx engine.Execer) error {
 		old, err := sessionByID(ctx, tx, id)
 		if err != nil {
 			return err
@@ -268,18 +268,18 @@ func (db *DB) SetModel(ctx context.Context, id, model string) (err error) {
 		}
 		_, err = tx.Exec(ctx, `UPDATE sessions SET model = ? WHERE id = ?`, textOrNull(model), id)
 		return err
-	})
+	}, id)
 }
 
 // updateSession runs an UPDATE of one session; none changed is ErrNotFound.
 func (db *DB) updateSession(ctx context.Context, id, query string, args ...any) error {
-	return db.write(ctx, func(tx engine.Execer) error {
+	return db.writeAbout(ctx, func(tx engine.Execer) error {
 		n, err := tx.Exec(ctx, query, args...)
 		if err == nil && n == 0 {
 			err = ErrNotFound
 		}
 		return err
-	})
+	}, id)
 }
 
 // Session returns one session, or [ErrNotFound].

@@ -75,7 +75,7 @@ func (db *DB) SetTitle(ctx context.Context, id, title string) (err error) {
 	if err != nil {
 		return err
 	}
-	return db.write(ctx, func(tx engine.Execer) error { return setTitle(ctx, tx, id, clean) })
+	return db.writeAbout(ctx, func(tx engine.Execer) error { return setTitle(ctx, tx, id, clean) }, id, allTitles)
 }
 
 // SetTitleAuto names a session, with the next free ` #N` when the title is
@@ -86,7 +86,7 @@ func (db *DB) SetTitleAuto(ctx context.Context, id, title string) (set string, e
 	if err != nil {
 		return "", err
 	}
-	err = db.write(ctx, func(tx engine.Execer) error {
+	err = db.writeAbout(ctx, func(tx engine.Execer) error {
 		set = clean
 		err := setTitle(ctx, tx, id, clean)
 		if !errors.Is(err, ErrTitleTaken) {
@@ -96,7 +96,7 @@ func (db *DB) SetTitleAuto(ctx context.Context, id, title string) (set string, e
 			return err
 		}
 		return setTitle(ctx, tx, id, set)
-	})
+	}, id, allTitles)
 	if err != nil {
 		return "", err
 	}

@@ -40,7 +40,7 @@ func (db *DB) UpdateUsage(ctx context.Context, id string, u UsageUpdate) (err er
 	}
 	set, args := u.assignments()
 	query, args := `UPDATE sessions SET `+set+` WHERE id = ?`, append(args, id)
-	return db.write(ctx, func(tx engine.Execer) error {
+	return db.writeAbout(ctx, func(tx engine.Execer) error {
 		if err := chargeOtherModel(ctx, tx, id, u); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (db *DB) UpdateUsage(ctx context.Context, id string, u UsageUpdate) (err er
 		}
 		_, err = tx.Exec(ctx, query, args...)
 		return err
-	})
+	}, id)
 }
 
 func (u *UsageUpdate) check() error {

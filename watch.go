@@ -3,6 +3,7 @@ package sessiondb
 import (
 	"context"
 	"iter"
+	"math"
 	"strings"
 	"time"
 
@@ -73,15 +74,31 @@ func (db *DB) Watch(ctx context.Context, f WatchFilter) iter.Seq2[Message, error
 
 func (db *DB) newestMessage(ctx context.Context) (id int64, err error) {
 	defer wrap(&err, "newest message")
+	if e, ok := db.engine.(engine.Concurrent); ok {
+		return e.Settled(ctx)
+	}
 	err = db.read(ctx, func(q engine.Queryer) error {
 		return q.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM messages`).Scan(&id)
 	})
 	return id, err
 }
 
+// settled is a bound of the ids that are read now: where writes run at the same
+// time, one of a lower id may be committed later than one of a higher.
+func (db *DB) settled(ctx context.Context) (int64, error) {
+	if e, ok := db.engine.(engine.Concurrent); ok {
+		return e.Settled(ctx)
+	}
+	return math.MaxInt64, nil
+}
+
 func (db *DB) watchPage(ctx context.Context, f WatchFilter, last int64) (out []Message, err error) {
 	defer wrap(&err, "watch messages after %d", last)
-	where, args := []string{`m.id > ?`}, []any{last}
+	upTo, err := db.settled(ctx)
+	if err != nil || upTo <= last {
+		return nil, err
+	}
+	where, args := []string{`m.id > ?`, `m.id <= ?`}, []any{last, upTo}
 	if f.SessionID != "" {
 		where, args = append(where, `m.session_id = ?`), append(args, f.SessionID)
 	}

@@ -113,8 +113,12 @@ func (t *tx) keepOdd(ctx context.Context, v any) error {
 		t.made = map[any]int64{}
 	}
 	id := noOdd
-	query := `SELECT id FROM sessiondb_odd WHERE value = $1 LIMIT 1`
+	query := `SELECT id FROM sessiondb_odd WHERE value = $1 ORDER BY id LIMIT 1`
 	if t.writes {
+		// Two that make the same value at the same moment would make it twice.
+		if _, err := t.conn.Exec(ctx, `SELECT pg_advisory_xact_lock(`+t.store.lockKey("odd")+`)`); err != nil {
+			return err
+		}
 		query = `WITH old AS (` + query + `), made AS (
  INSERT INTO sessiondb_odd (value) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM old) RETURNING id)
  SELECT id FROM old UNION ALL SELECT id FROM made`

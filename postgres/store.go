@@ -22,6 +22,9 @@ const (
 
 	// leastConns is how many connections a store may have at least.
 	leastConns = 8
+
+	// readConns is how many of them no write takes.
+	readConns = 2
 )
 
 // store is one open schema. It implements [engine.Engine].
@@ -34,7 +37,7 @@ type store struct {
 	refusal error // what Write returns, nil when it may write
 	odd     oddities
 	closed  atomic.Bool
-	turn    chan struct{} // holds one while somebody writes
+	turns   *turns
 	pause   func(context.Context, time.Duration) error
 }
 
@@ -44,7 +47,7 @@ func openStore(ctx context.Context, dsn string, o Options) (_ *store, err error)
 	if err != nil {
 		return nil, fmt.Errorf("open: %w: %w", sessiondb.ErrInvalid, err)
 	}
-	s := &store{schema: schemaOf(config), dsn: dsn, turn: make(chan struct{}, 1), pause: retry.Pause}
+	s := &store{schema: schemaOf(config), dsn: dsn, pause: retry.Pause}
 	s.place = placeOf(config, s.schema)
 	defer func() {
 		if err != nil {
@@ -106,6 +109,7 @@ func (s *store) configure(config *pgxpool.Config, o Options) {
 		p["default_transaction_read_only"] = "on"
 	}
 	config.MaxConns = max(config.MaxConns, leastConns)
+	s.turns = newTurns(int(config.MaxConns) - readConns)
 }
 
 // Info implements [engine.Engine].

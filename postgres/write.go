@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -14,41 +13,37 @@ import (
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
-// lockKey is the number of an advisory lock of this store.
-func (s *store) lockKey(what string) string {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte("sessiondb:" + s.schema + ":" + what))
-	return strconv.FormatInt(int64(h.Sum64()), 10) // #nosec G115 -- any 64 bits will do
+// Write implements [engine.Engine]. It has the store for itself: what the rules
+// read in a write stays true until its end.
+func (s *store) Write(ctx context.Context, fn func(engine.Execer) error) error {
+	return s.WriteAbout(ctx, nil, fn)
 }
 
-// Write implements [engine.Engine]. Writers of a store take turns by an advisory
-// lock, as those of a file do: what the rules read in a write stays true until
-// its end, and the ids of messages rise in the order of commits.
-func (s *store) Write(ctx context.Context, fn func(engine.Execer) error) error {
+// WriteAbout implements [engine.Concurrent].
+func (s *store) WriteAbout(ctx context.Context, names []string, fn func(engine.Execer) error) error {
 	if s.refusal != nil {
 		return s.refusal
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return mapError(s.retry(ctx, func() error { return s.writeOnce(ctx, fn) }))
+	names = slices.Compact(slices.Sorted(slices.Values(names))) // two that want the same ones do not wait for each other
+	return mapError(s.retry(ctx, func() error { return s.writeOnce(ctx, names, fn) }))
 }
 
-// writeOnce is one try. Writers of this process take turns before they take a
-// connection: readers need some too.
-func (s *store) writeOnce(ctx context.Context, fn func(engine.Execer) error) (err error) {
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return ctx.Err()
+// writeOnce is one try.
+func (s *store) writeOnce(ctx context.Context, names []string, fn func(engine.Execer) error) (err error) {
+	leave, err := s.turns.enter(ctx, names)
+	if err != nil {
+		return err
 	}
+	defer leave()
 	c, err := s.acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.Release() // one that is still in a transaction, or broken, is thrown away
-	if _, err := c.Exec(ctx, `BEGIN ISOLATION LEVEL READ COMMITTED; `+saidNothing+`; SELECT pg_advisory_xact_lock(`+s.lockKey("write")+`)`, pgx.QueryExecModeSimpleProtocol); err != nil {
+	if _, err := c.Exec(ctx, `BEGIN ISOLATION LEVEL READ COMMITTED; `+saidNothing+`; SELECT `+s.locks(names), pgx.QueryExecModeSimpleProtocol); err != nil {
 		s.rollback(c.Conn())
 		return err
 	}
