@@ -70,16 +70,17 @@ func (m *model) takePassage(p passage) tea.Cmd {
 	return nil
 }
 
-// goTo scrolls to a message, with some lines above it.
+// goTo scrolls to a message, with some lines above it; the end of what is
+// loaded stays at the bottom.
 func (m *model) goTo(message int64, above int) {
 	t := &m.text
+	t.top = 0
 	for i, l := range t.lines {
 		if message != 0 && l.message == message {
-			t.top = max(0, i-above)
+			t.top = max(0, min(i-above, len(t.lines)-m.bodyHeight()))
 			return
 		}
 	}
-	t.top = 0
 }
 
 // scroll moves the transcript, and reads on near its ends.
