@@ -47,7 +47,7 @@ func (db *DB) SearchGrouped(ctx context.Context, s SearchQuery) (out GroupedResu
 		if s.ExcludeSessions, err = wholeChains(ctx, q, s.ExcludeSessions); err != nil {
 			return err
 		}
-		g := &grouper{finder: db.newFinder(ctx, q, s), db: db, roots: map[string]string{}}
+		g := &grouper{finder: db.newFinder(ctx, q, s), db: db, roots: map[string]string{}, alone: map[string]alone{}}
 		out, err = g.search()
 		return err
 	})
@@ -71,11 +71,18 @@ func wholeChains(ctx context.Context, q engine.Queryer, ids []string) ([]string,
 
 const groupedLimit = 10
 
+// alone is what a session is known by that continues no other.
+type alone struct {
+	title  *string
+	parent bool // of some session, which may continue it
+}
+
 // grouper makes conversations of hits.
 type grouper struct {
 	*finder
 	db    *DB
 	roots map[string]string // root by session
+	alone map[string]alone  // sessions that continue no other, by id
 	tally map[string]int64  // hits by session, nil where they were not counted on the way
 }
 
@@ -175,15 +182,17 @@ func (g *grouper) tops(hits []engine.Hit) error {
 			unknown = append(unknown, h.SessionID)
 		}
 	}
+	var o odd
 	return eachIn(g.ctx, g.q, func(r engine.Rows) error {
-		var id string
+		var id string // as it is stored, which need not be UTF-8
 		var kind Kind
-		err := r.Scan(&id, &kind)
+		var a alone
+		err := r.Scan(&id, &kind, nullTextColumn{"", &a.title, &o}, &a.parent)
 		if kind != Continuation {
-			g.roots[id] = id
+			g.roots[id], g.alone[id] = id, a
 		}
 		return err
-	}, `SELECT c.id, `+kindSQL+withParentSQL+` WHERE c.id IN`, unknown)
+	}, `SELECT c.id, `+kindSQL+`, c.title, EXISTS (SELECT 1 FROM sessions x WHERE x.parent_session_id = c.id)`+withParentSQL+` WHERE c.id IN`, unknown)
 }
 
 // root returns the first session of a chain. What was passed on the way is
@@ -270,10 +279,14 @@ func (g *grouper) surroundings(best []SearchHit) (out []surroundings, err error)
 // titles returns the titles of all sessions on the paths that have one.
 func (g *grouper) titles(paths map[string][]chainNode) (map[string]*string, error) {
 	var ids []string
-	for _, path := range paths {
+	out := map[string]*string{}
+	for root, path := range paths {
+		if a, ok := g.alone[root]; ok && len(path) == 1 {
+			out[root] = a.title
+			continue
+		}
 		ids = append(ids, idsOf(path)...)
 	}
-	out := map[string]*string{}
 	var o odd
 	err := eachIn(g.ctx, g.q, func(r engine.Rows) error {
 		var id string // as it is stored, which need not be UTF-8
@@ -316,8 +329,15 @@ func (g *grouper) paths(best []SearchHit) (map[string][]chainNode, error) {
 // parents returns those of roots that are the parent of a session. The others
 // are a conversation each, whose only path goes into paths.
 func (g *grouper) parents(roots []string, paths map[string][]chainNode) (out []string, err error) {
+	var unknown []string
 	for _, id := range roots {
 		paths[id] = []chainNode{{root: id, id: id}}
+		switch a, ok := g.alone[id]; {
+		case !ok:
+			unknown = append(unknown, id)
+		case a.parent:
+			out = append(out, id)
+		}
 	}
 	seen := map[string]bool{}
 	err = eachIn(g.ctx, g.q, func(r engine.Rows) error {
@@ -328,7 +348,7 @@ func (g *grouper) parents(roots []string, paths map[string][]chainNode) (out []s
 			out = append(out, id)
 		}
 		return err
-	}, `SELECT s.parent_session_id FROM sessions s WHERE s.parent_session_id IN`, roots)
+	}, `SELECT s.parent_session_id FROM sessions s WHERE s.parent_session_id IN`, unknown)
 	return out, err
 }
 
