@@ -13,8 +13,11 @@ import (
 
 func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	key := k.String()
-	if key == "ctrl+c" {
+	switch key {
+	case "ctrl+c":
 		return tea.Quit
+	case "ctrl+z":
+		return tea.Suspend
 	}
 	m.note = ""
 	switch m.dialog {
@@ -149,6 +152,9 @@ func (m *model) copyID() tea.Cmd {
 }
 
 func (m *model) click(at tea.Mouse) tea.Cmd {
+	if at.Button == tea.MouseLeft && m.dialog == inTree && at.Y > 0 && at.Y <= m.bodyHeight() {
+		m.node = min(m.nodeTop+at.Y-1, len(m.nodes)-1)
+	}
 	if at.Button != tea.MouseLeft || m.dialog != none {
 		return nil
 	}
@@ -177,7 +183,15 @@ func (m *model) wheel(at tea.Mouse) tea.Cmd {
 		by = 1
 	}
 	listWidth, _ := m.columns()
-	if m.dialog != none {
+	switch m.dialog {
+	case none:
+	case helping:
+		m.helpTop = max(0, m.helpTop+by)
+		return nil
+	case inTree:
+		m.node = max(0, min(m.node+by, len(m.nodes)-1))
+		return nil
+	default:
 		return nil
 	}
 	if at.X >= listWidth {

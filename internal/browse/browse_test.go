@@ -244,6 +244,67 @@ func TestRenameAndDelete(t *testing.T) {
 	}
 }
 
+func TestMouse(t *testing.T) {
+	p := sit(t, story(t), 120, 24)
+	click := func(x, y int) {
+		t.Helper()
+		p.do(p.update(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}))
+		p.screenshot()
+	}
+	wheel := func(x, y int, button tea.MouseButton) { p.do(p.update(tea.MouseWheelMsg{X: x, Y: y, Button: button})) }
+	selects := func(id string) {
+		t.Helper()
+		if r, _ := p.current(); r.id != id {
+			t.Errorf("selected %q, want %q", r.id, id)
+		}
+	}
+	click(5, 4) // the lower line of the second
+	selects("arabic")
+	if p.focus != inList || p.text.session != "arabic" {
+		t.Errorf("focus %v, transcript of %q", p.focus, p.text.session)
+	}
+	wheel(5, 5, tea.MouseWheelDown)
+	selects("korean")
+	wheel(5, 5, tea.MouseWheelUp)
+	selects("arabic")
+	click(80, 5)
+	if p.focus != inText {
+		t.Errorf("focus %v, want the transcript", p.focus)
+	}
+	click(5, 22) // below the list
+	selects("arabic")
+	click(20, 0)
+	p.press("flag")
+	selects("second")
+	p.press("tab", "t")
+	click(10, 3)
+	if id := p.nodes[p.node].ID; id != "helper" {
+		t.Errorf("in the tree %q", id)
+	}
+	wheel(10, 3, tea.MouseWheelUp)
+	p.press("enter")
+	if p.chosen != "second" {
+		t.Errorf("chose %q", p.chosen)
+	}
+}
+
+// Whatever an id has in it, its export is a new file in this folder.
+func TestExport(t *testing.T) {
+	p := sit(t, story(t), 80, 24)
+	var got []string
+	p.o.Export = func(_ context.Context, id, path string) error {
+		got = append(got, id+" "+path)
+		return nil
+	}
+	p.press("tab", "e", "enter", "e", "ctrl+u", "enter")
+	if want := []string{"evil evil.jsonl"}; !cmp.Equal(got, want) {
+		t.Errorf("exported %q, want %q", got, want)
+	}
+	if name := fileName("../a b/\x1b[31m\u202e"); name != "___a_b___31m_.jsonl" {
+		t.Errorf("file name %q", name)
+	}
+}
+
 func TestEmptyStore(t *testing.T) {
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), sqlite.Options{})
 	noError(t, err)

@@ -3,13 +3,16 @@
 package cli_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/fixture"
+	"github.com/sessiondb-go/sessiondb/sqlite"
 )
 
 // tmux drives the program as a person does, and waits for what appears.
@@ -71,6 +74,58 @@ func TestBrowseExecutesInTmux(t *testing.T) {
 	m.see("1 of 1")
 	m.run("send-keys", "Enter")
 	m.see("got 20260501_120002_abcdef")
+}
+
+// An id is one word of the command, and no shell reads it.
+func TestBrowseExecutesWithHostileID(t *testing.T) {
+	path, pwned := filepath.Join(t.TempDir(), "state.db"), filepath.Join(t.TempDir(), "pwned")
+	id := `a'b"c $(touch ` + pwned + `); touch ` + pwned
+	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err == nil {
+		_, err = db.CreateSession(t.Context(), sessiondb.NewSession{ID: id, Source: "cli"})
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newTmux(t, "100", `sessiondb browse --db `+path+` --exec 'printf "<%s>" {id} end'`)
+	m.see("1 of 1")
+	m.run("send-keys", "Enter")
+	m.see("<end>")
+	m.see("<a'b\"c $(touch")
+	if _, err := os.Lstat(pwned); err == nil {
+		t.Error("the id was obeyed")
+	}
+}
+
+// What others store appears by itself, and an id can be taken away from here.
+func TestBrowseFollowsInTmux(t *testing.T) {
+	path := hangul(t)
+	m := newTmux(t, "100", `sessiondb browse --db `+path)
+	m.run("set-option", "-s", "set-clipboard", "on")
+	m.see("plain")
+	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err == nil {
+		_, err = db.CreateSession(t.Context(), sessiondb.NewSession{ID: "later", Source: "cli"})
+	}
+	if err == nil {
+		_, err = db.AppendMessage(t.Context(), "later", sessiondb.Message{Role: "user", Content: sessiondb.Text("written meanwhile")})
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.see("written meanwhile")
+	m.run("send-keys", "Home", "C-y")
+	m.see("copied ")
+	for range 2_000 {
+		if m.run("list-buffers") != "" {
+			break
+		}
+	}
+	if got := m.run("show-buffer"); !strings.Contains(m.run("capture-pane", "-p"), "copied "+strings.TrimSpace(got)) {
+		t.Errorf("the clipboard has %q", got)
+	}
 }
 
 // What is damaged is told, and the terminal is left as it was.
