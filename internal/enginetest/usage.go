@@ -25,6 +25,7 @@ func testUsage(t *testing.T, h *harness) {
 	t.Run("models that switch", func(t *testing.T) { usageSwitch(t, h) })
 	t.Run("totals by day", func(t *testing.T) { usageByDay(t, h) })
 	t.Run("top sessions", func(t *testing.T) { usageTop(t, h) })
+	t.Run("busy hours and tools", func(t *testing.T) { usageOfMessages(t, h) })
 }
 
 func ptr[T any](v T) *T { return &v }

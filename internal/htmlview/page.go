@@ -1,9 +1,7 @@
 package htmlview
 
 import (
-	"cmp"
 	_ "embed"
-	"encoding/json"
 	"html/template"
 	"io"
 	"strings"
@@ -20,6 +18,12 @@ var pageText string
 //go:embed page.css
 var style string
 
+// MessageStyle is the style of messages and the colours of a page. It knows light
+// and dark.
+//
+//go:embed message.css
+var MessageStyle string
+
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{"stamp": stamp, "machine": machine}).Parse(pageText))
 })
@@ -30,6 +34,8 @@ type Page struct {
 	W     io.Writer
 	begun bool
 }
+
+var _ transcript.Writer = (*Page)(nil)
 
 // Begin implements [transcript.Writer].
 func (p *Page) Begin(s sessiondb.Session, kind sessiondb.Kind) error {
@@ -49,11 +55,11 @@ func (p *Page) open(title string) error {
 		return nil
 	}
 	p.begun = true
-	return p.write("head", map[string]any{"Title": title, "Style": template.CSS(style)}) // #nosec G203 -- it is ours
+	return p.write("head", map[string]any{"Title": title, "Style": template.CSS(MessageStyle + style)}) // #nosec G203 -- it is ours
 }
 
 // Message implements [transcript.Writer].
-func (p *Page) Message(m sessiondb.Message) error { return p.write("message", view(m)) }
+func (p *Page) Message(m sessiondb.Message) error { return WriteMessage(p.W, m, MessageOptions{}) }
 
 // End implements [transcript.Writer].
 func (p *Page) End() error { return p.write("end", nil) }
@@ -73,69 +79,6 @@ func (p *Page) Close() error {
 
 func (p *Page) write(part string, data any) error {
 	return pageTemplate().ExecuteTemplate(p.W, part, data)
-}
-
-// message is what is shown of one.
-type message struct {
-	sessiondb.Message
-	Class string // of role
-	Body  template.HTML
-	Tool  string // the name of the tool that answered
-	Calls []call
-}
-
-type call struct {
-	Name string
-	Text string
-}
-
-// view prepares a message. What tools answered is folded.
-func view(m sessiondb.Message) message {
-	v := message{Message: m, Class: "other"}
-	switch m.Role {
-	case "user", "assistant", "tool", "system":
-		v.Class = m.Role
-	}
-	text := transcript.Text(m.Content)
-	switch {
-	case text == "":
-	case m.Role == "user", m.Role == "assistant":
-		v.Body = Markdown(text)
-	default:
-		v.Body = Plain(text)
-	}
-	if m.Role == "tool" {
-		v.Tool = "tool"
-		if m.ToolName != nil {
-			v.Tool = cmp.Or(*m.ToolName, v.Tool)
-		}
-	}
-	for _, raw := range m.ToolCallList() {
-		v.Calls = append(v.Calls, callOf(raw))
-	}
-	return v
-}
-
-func callOf(raw json.RawMessage) call {
-	name, arguments := transcript.CallParts(raw)
-	if name == "" {
-		return call{"a tool", string(raw)}
-	}
-	var pretty strings.Builder
-	if b, err := indented(arguments); err == nil {
-		pretty.Write(b)
-	} else {
-		pretty.WriteString(arguments)
-	}
-	return call{name, pretty.String()}
-}
-
-func indented(s string) ([]byte, error) {
-	var v any
-	if err := json.Unmarshal([]byte(s), &v); err != nil {
-		return nil, err
-	}
-	return json.MarshalIndent(v, "", "  ")
 }
 
 func stamp(t time.Time) string {

@@ -5,7 +5,10 @@ import (
 	"embed"
 	"html/template"
 	"net/http"
+	"strings"
 	"sync"
+
+	"github.com/sessiondb-go/sessiondb/internal/api"
 )
 
 //go:embed pages/*.tmpl
@@ -13,15 +16,14 @@ var pages embed.FS
 
 // templates are read when the first page is asked for.
 var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(functions).ParseFS(pages, "pages/*.tmpl"))
+	return template.Must(template.New("").Funcs(functions()).ParseFS(pages, "pages/*.tmpl"))
 })
-
-var functions = template.FuncMap{}
 
 // view is what a page shows.
 type view struct {
 	Title string
 	Nav   string // the part of the menu that the page belongs to; empty for none
+	Query string // what is searched for
 	Data  any
 }
 
@@ -36,4 +38,42 @@ func (s *server) page(w http.ResponseWriter, status int, name string, v view) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes()) // who went away misses nothing
+}
+
+// failure is the page of an error: what failed, and what to do next.
+type failure struct{ Text, Hint string }
+
+// hints say what to do about an error that a page meets.
+var hints = map[api.Kind]string{
+	"not_found":     "It may have been deleted, or continued under another id.",
+	"title_taken":   "Choose another title, or rename that session first.",
+	"title_invalid": "Shorten the title.",
+	"busy":          "Nothing was written. Try again when the other program is done.",
+	"full":          "Nothing was written. Free some space and try again.",
+	"replaced":      "Nothing was written. Start the server again to use the file that is there now.",
+	"schema_newer":  "A newer program owns this store: it can be read here, not changed.",
+	"read_only":     "Nothing was written. The store was opened for reading, or can only be read.",
+	"corrupt":       "Keep the file as it is. 'sessiondb doctor' says what is damaged, and 'sessiondb recover' saves what can be read.",
+}
+
+// fail shows an error.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return // nobody is there to see it
+	}
+	p := api.Explain(err)
+	s.failWith(w, statusOf(p.Kind), failure{p.Message, hints[p.Kind]})
+}
+
+func (s *server) failWith(w http.ResponseWriter, status int, f failure) {
+	s.page(w, status, "failure", view{Title: http.StatusText(status), Data: f})
+}
+
+// nowhere is what is behind an address that there is not.
+func (s *server) nowhere(w http.ResponseWriter, r *http.Request) {
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		http.NotFound(w, r)
+		return
+	}
+	s.failWith(w, http.StatusNotFound, failure{"There is no page " + r.URL.Path + ".", ""})
 }

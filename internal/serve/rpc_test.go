@@ -45,7 +45,7 @@ func TestRPC(t *testing.T) {
 
 func TestLongBody(t *testing.T) {
 	db, _ := store(t)
-	s := newServer(db, Options{Token: secret, Local: true})
+	s := newServer(t.Context(), db, Options{Token: secret, Local: true})
 	s.maxBody = 100
 	for length, want := range map[int]int{100: http.StatusNotFound, 101: http.StatusRequestEntityTooLarge} {
 		body := `{"session_id":"x"}`

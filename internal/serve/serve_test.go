@@ -34,7 +34,7 @@ func serverOf(t *testing.T, db *sessiondb.DB, o Options) *httptest.Server {
 	t.Helper()
 	var log bytes.Buffer
 	o.Token, o.Local, o.Logger = secret, true, slog.New(slog.NewTextHandler(&log, nil))
-	s := httptest.NewServer(Handler(db, o))
+	s := httptest.NewServer(Handler(t.Context(), db, o))
 	t.Cleanup(func() {
 		s.Close()
 		_ = db.Close()

@@ -28,21 +28,33 @@ type Options struct {
 	Version string // of the program
 	// Logger is told of what no caller can be told; nil discards.
 	Logger *slog.Logger
+	// Now is the clock, and its zone that of the days; nil means time.Now.
+	Now func() time.Time
 }
 
 // server is what the handlers share.
 type server struct {
+	ctx     context.Context // ends with the server
 	db      *sessiondb.DB
 	options Options
 	log     *slog.Logger
+	now     func() time.Time
 	maxBody int64 // how long the parameters of a call may be, in bytes
+	sources sources
+	checkup checkup
+	hub     hub
 }
 
-// Handler serves a store.
-func Handler(db *sessiondb.DB, o Options) http.Handler { return newServer(db, o).handler() }
+// Handler serves a store, until ctx ends.
+func Handler(ctx context.Context, db *sessiondb.DB, o Options) http.Handler {
+	return newServer(ctx, db, o).handler()
+}
 
-func newServer(db *sessiondb.DB, o Options) *server {
-	s := &server{db: db, options: o, log: o.Logger, maxBody: maxBody}
+func newServer(ctx context.Context, db *sessiondb.DB, o Options) *server {
+	s := &server{ctx: ctx, db: db, options: o, log: o.Logger, now: o.Now, maxBody: maxBody}
+	if s.now == nil {
+		s.now = time.Now
+	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -53,6 +65,7 @@ func newServer(db *sessiondb.DB, o Options) *server {
 func (s *server) handler() http.Handler {
 	open := http.NewServeMux() // for who has no token yet
 	open.HandleFunc("GET /healthz", s.healthz)
+	open.HandleFunc("GET /static/{name}", s.static)
 	open.HandleFunc("POST /login", s.login)
 	open.Handle("/", s.known(s.rooms()))
 	walls := httpaccess.Hosts(s.options.Local, s.options.Names, httpaccess.SameOrigin(open))
@@ -62,6 +75,16 @@ func (s *server) handler() http.Handler {
 // rooms are what only who is known gets to see.
 func (s *server) rooms() http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.sessions)
+	mux.HandleFunc("GET /session", s.conversation)
+	mux.HandleFunc("GET /message", s.message)
+	mux.HandleFunc("GET /lineage", s.lineage)
+	mux.HandleFunc("GET /usage", s.usage)
+	mux.HandleFunc("GET /health", s.health)
+	mux.HandleFunc("POST /check", s.check)
+	mux.HandleFunc("GET /events", s.events)
+	mux.HandleFunc("GET /rpc/{method}", onlyPost)
+	mux.HandleFunc("/", s.nowhere)
 	mux.HandleFunc("POST /rpc/{method}", s.rpc)
 	mux.HandleFunc("GET /openapi.json", s.openAPI)
 	return mux
@@ -79,7 +102,7 @@ const (
 // Serve answers what comes in at l until ctx ends. Then it takes in nothing more,
 // lets answers that are under way end for some seconds, and returns nil.
 func Serve(ctx context.Context, l net.Listener, db *sessiondb.DB, o Options) error {
-	s := newServer(db, o)
+	s := newServer(ctx, db, o)
 	h := &http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
@@ -102,6 +125,8 @@ func Serve(ctx context.Context, l net.Listener, db *sessiondb.DB, o Options) err
 	}
 	return err
 }
+
+func (s *server) readOnly() bool { return s.db.Info().ReadOnly }
 
 // healthz says that the store answers. It tells nothing else, so no token is
 // needed.

@@ -1,0 +1,155 @@
+// What pages do beside what they do without scripts: search as one types, local
+// times, keys, and new messages as they come.
+"use strict";
+
+document.documentElement.classList.add("script");
+const $ = (selector) => document.querySelector(selector);
+const list = $("#list");
+const messages = $("#messages");
+
+// local shows times as the clock on the wall has them.
+function local(root) {
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  for (const t of root.querySelectorAll("time[datetime]")) {
+    const at = new Date(t.dateTime);
+    if (t.title || isNaN(at)) continue;
+    t.title = t.textContent;
+    t.textContent = format.format(at);
+  }
+}
+
+// load puts a part of a page in its place. A newer call ends an older one.
+let loading;
+async function load(url, place) {
+  loading?.abort();
+  loading = new AbortController();
+  const part = new URL(url, location.href);
+  part.searchParams.set("part", "list");
+  try {
+    const answer = await fetch(part, { signal: loading.signal });
+    if (answer.status === 401) location.reload();
+    if (!answer.ok) return false;
+    place.innerHTML = await answer.text();
+    local(place);
+    return true;
+  } catch (e) {
+    if (e.name !== "AbortError") throw e;
+    return false;
+  }
+}
+
+// Search as one types.
+const search = $("#search");
+const box = search?.elements.q;
+function address() {
+  const url = new URL("/", location.href);
+  const source = $(".filters select[name=source]")?.value;
+  if (box.value) url.searchParams.set("q", box.value);
+  if (source) url.searchParams.set("source", source);
+  return url;
+}
+if (search && list) {
+  let soon;
+  box.addEventListener("input", () => {
+    clearTimeout(soon);
+    soon = setTimeout(async () => {
+      const url = address();
+      if (await load(url, list)) history.replaceState(null, "", url);
+    }, 40);
+  });
+  search.addEventListener("submit", (e) => {
+    e.preventDefault();
+    box.dispatchEvent(new Event("input"));
+  });
+}
+for (const select of document.querySelectorAll(".filters select")) {
+  select.addEventListener("change", () => {
+    const query = select.form.elements.q;
+    if (query && box) query.value = box.value;
+    select.form.requestSubmit();
+  });
+}
+
+// Keys: / to search, j and k along the list or the messages, o opens and shuts
+// what is folded.
+function step(by) {
+  const all = [...document.querySelectorAll(list ? "#list .sessions a" : ".message > header a")];
+  const at = all.indexOf(document.activeElement);
+  const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : at + by];
+  next?.focus();
+  next?.scrollIntoView({ block: list ? "nearest" : "start" });
+}
+function fold() {
+  const all = [...document.querySelectorAll(".message details")];
+  const open = all.some((d) => !d.open);
+  for (const d of all) d.open = open;
+}
+document.addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  if (e.target.matches("input, select, textarea")) {
+    if (e.key === "Escape") e.target.blur();
+    if (e.key === "ArrowDown" && e.target === box && list) { e.preventDefault(); step(1); }
+    return;
+  }
+  const does = { "/": () => box?.focus(), j: () => step(1), k: () => step(-1), o: fold }[e.key];
+  if (does) { e.preventDefault(); does(); }
+});
+if (messages?.querySelector("details")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Unfold all";
+  button.addEventListener("click", () => {
+    fold();
+    button.textContent = document.querySelector(".message details[open]") ? "Fold all" : "Unfold all";
+  });
+  $(".actions")?.append(button);
+}
+
+// A link to what is folded opens it.
+function unfold() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const folded = target && !target.querySelector(".body") || target?.classList.contains("tool") ? target.querySelector("details") : null;
+  if (folded) folded.open = true;
+  target?.scrollIntoView();
+}
+addEventListener("hashchange", unfold);
+
+// New messages as they come.
+async function append(session) {
+  const last = messages.querySelector(".message:last-of-type");
+  const url = new URL("/session", location.href);
+  url.searchParams.set("id", session);
+  url.searchParams.set("part", "messages");
+  if (last) url.searchParams.set("after", last.id.slice(2));
+  const answer = await fetch(url);
+  if (!answer.ok) return;
+  const part = document.createElement("template");
+  part.innerHTML = await answer.text();
+  for (const m of part.content.querySelectorAll(".message")) {
+    if (!document.getElementById(m.id)) messages.append(m);
+  }
+  local(messages);
+  $("p.empty")?.remove();
+}
+function follow() {
+  const lists = () => list?.querySelector("[data-live=list]") || (list && !box.value && list.querySelector(".empty"));
+  const reads = messages?.dataset.live === "messages";
+  if (!lists() && !reads) return;
+  const events = new EventSource("/events");
+  let soon;
+  const later = (what) => { clearTimeout(soon); soon = setTimeout(what, 150); };
+  events.addEventListener("message", (e) => {
+    const { session } = JSON.parse(e.data);
+    if (reads && session === messages.dataset.session) later(() => append(session));
+    if (lists() && !box.value && !list.contains(document.activeElement)) later(() => load(location.href, list));
+  });
+  addEventListener("pagehide", () => events.close());
+}
+
+// How far a look for damage is.
+const status = $("[role=status]");
+if (status && location.pathname === "/health") setTimeout(() => location.reload(), 1000);
+
+local(document);
+unfold();
+follow();

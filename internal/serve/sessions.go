@@ -1,0 +1,177 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+const (
+	listPage   = 50 // sessions on a page
+	searchPage = 20 // conversations on a page of hits
+	maxOffset  = 1 << 30
+)
+
+// listing is the page of sessions: a list, or what a search found.
+type listing struct {
+	Query, Source, Order string
+	Sources              []string
+	Sessions             []sessiondb.ListedSession
+	Found                *sessiondb.GroupedResult // nil for a list
+	Offset               int
+	Newer, Older         string // links to the pages beside it
+}
+
+// Live says whether new sessions belong at the top of the page.
+func (l *listing) Live() bool { return l.Found == nil && l.Offset == 0 }
+
+// values is the query without the page.
+func (l *listing) values() url.Values {
+	q := url.Values{}
+	for k, v := range map[string]string{"q": l.Query, "source": l.Source, "order": l.Order} {
+		if v != "" {
+			q.Set(k, v)
+		}
+	}
+	return q
+}
+
+func (l *listing) link(offset int) string {
+	q := l.values()
+	if offset > 0 {
+		q.Set("offset", strconv.Itoa(offset))
+	}
+	return pathAndQuery("/", q)
+}
+
+// sessions shows the sessions, or what a search found among them. With part=list
+// only that is sent.
+func (s *server) sessions(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	l := &listing{Query: q.Get("q"), Source: q.Get("source"), Order: q.Get("order")}
+	if n, err := strconv.Atoi(q.Get("offset")); err == nil {
+		l.Offset = max(0, min(n, maxOffset))
+	}
+	var err error
+	if l.Query != "" {
+		err = s.find(r.Context(), l)
+	} else {
+		err = s.list(r.Context(), l)
+	}
+	if err == nil && q.Get("part") == "list" {
+		s.page(w, http.StatusOK, "list", view{Data: l})
+		return
+	}
+	if err == nil {
+		l.Sources, err = s.sources.all(r.Context(), s.db, l.Source)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.page(w, http.StatusOK, "sessions", view{Title: "Sessions", Nav: "sessions", Query: l.Query, Data: l})
+}
+
+func (s *server) list(ctx context.Context, l *listing) (err error) {
+	f := sessiondb.ListFilter{Source: l.Source, ByLastActive: l.Order != "start", Limit: listPage + 1, Offset: l.Offset}
+	if l.Sessions, err = s.db.Sessions(ctx, f); err == nil {
+		l.Sessions = l.turn(l.Sessions, listPage)
+	}
+	return err
+}
+
+func (s *server) find(ctx context.Context, l *listing) error {
+	f := sessiondb.SearchQuery{Text: l.Query, Limit: searchPage + 1, Offset: l.Offset}
+	if l.Source != "" {
+		f.Sources = []string{l.Source}
+	}
+	switch l.Order {
+	case "newest":
+		f.Sort = sessiondb.Newest
+	case "oldest":
+		f.Sort = sessiondb.Oldest
+	}
+	found, err := s.db.SearchGrouped(ctx, f)
+	if err != nil {
+		return err
+	}
+	if len(found.Conversations) > searchPage {
+		found.Conversations = found.Conversations[:searchPage]
+		l.Older = l.link(l.Offset + searchPage)
+	}
+	l.back(searchPage)
+	l.Found = &found
+	return nil
+}
+
+// turn cuts what was read one entry too long and sets the links.
+func (l *listing) turn(found []sessiondb.ListedSession, page int) []sessiondb.ListedSession {
+	l.back(page)
+	if len(found) <= page {
+		return found
+	}
+	l.Older = l.link(l.Offset + page)
+	return found[:page]
+}
+
+func (l *listing) back(page int) {
+	if l.Offset > 0 {
+		l.Newer = l.link(max(0, l.Offset-page))
+	}
+}
+
+// sources remembers for a while where sessions come from, if there are so many that
+// it takes long to find out: all of them are looked at.
+type sources struct {
+	mu    sync.Mutex
+	names []string
+	until time.Time
+}
+
+const (
+	sourcesLong = 20 * time.Millisecond
+	sourcesLast = time.Minute
+)
+
+// all are the sources, the one with the most sessions first, and the chosen one.
+func (s *sources) all(ctx context.Context, db *sessiondb.DB, chosen string) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	begun := time.Now()
+	if begun.After(s.until) {
+		if err := s.find(ctx, db); err != nil {
+			return nil, err
+		}
+		if took := time.Since(begun); took > sourcesLong {
+			s.until = begun.Add(took + sourcesLast)
+		}
+	}
+	if chosen != "" && !slices.Contains(s.names, chosen) {
+		return append(slices.Clip(s.names), chosen), nil
+	}
+	return s.names, nil
+}
+
+func (s *sources) find(ctx context.Context, db *sessiondb.DB) error {
+	rows, err := db.UsageBySource(ctx, sessiondb.UsageFilter{})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(rows, func(a, b sessiondb.UsageRow) int {
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Key, b.Key))
+	})
+	s.names = nil
+	for _, row := range rows {
+		if row.Key != "" {
+			s.names = append(s.names, row.Key)
+		}
+	}
+	return nil
+}
