@@ -96,7 +96,7 @@ func sameHits(t *testing.T, file, server *sessiondb.DB, recorded map[string]json
 			slices.Sort(have)
 			slices.Sort(hits)
 		}
-	if d := cmp.Diff(hits, have); d != "" {
+		if d := cmp.Diff(hits, have); d != "" {
 			t.Errorf("%s: %s", jsonOf(args), d)
 		}
 	}
