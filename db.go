@@ -55,6 +55,10 @@ type Info struct {
 	SchemaVersion int
 }
 
+// Place is what a command line calls the store: the path of the file, or the address
+// on a server, without a password.
+func (db *DB) Place() string { return db.engine.Info().Place }
+
 // Info tells whether the store can be written and which schema it has.
 func (db *DB) Info() Info {
 	i := db.engine.Info()

@@ -46,6 +46,9 @@ var (
 	// or one beside it. A write that failed so is not half done; where the disk
 	// failed while it was made durable, it may turn out to be there whole.
 	ErrIO = errors.New("the file can't be read or written")
+	// ErrConnection means that a server can't be reached, or that the connection to
+	// it was lost. It is an [ErrIO] too, and what that says of writes holds.
+	ErrConnection error = connectionError{}
 	// ErrReplaced means that the file at the path is no longer the one that is
 	// open. Nothing was written.
 	ErrReplaced = errors.New("database file was replaced")
@@ -67,6 +70,12 @@ var (
 	// again. What was copied stays, and can be gone on with.
 	ErrSourceChanges = errors.New("the source is being written to all the time")
 )
+
+type connectionError struct{}
+
+func (connectionError) Error() string { return "the connection to the server failed" }
+
+func (connectionError) Is(target error) bool { return target == ErrIO }
 
 // DamageError means that a read met damaged pages and went past them: what could
 // be read was returned with it. It is [ErrCorrupt].

@@ -1,6 +1,10 @@
 package sessiondb
 
-import "context"
+import (
+	"context"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+)
 
 // Space is what takes how much room in a store, in bytes.
 type Space struct {
@@ -33,6 +37,16 @@ type SpacePart struct {
 	Name string `json:"name"`
 	// Bytes are whole pages, also where they are not full.
 	Bytes int64 `json:"bytes"`
+}
+
+// Size is how many bytes a store on a server takes, with its indexes, without a look
+// at the rows; 0 for a file, whose size the system knows.
+func (db *DB) Size(ctx context.Context) (n int64, err error) {
+	defer wrap(&err, "size")
+	if e, ok := db.engine.(engine.Sized); ok {
+		n, err = e.Size(ctx)
+	}
+	return n, err
 }
 
 // Space measures the store. It reads every page: a gigabyte takes some seconds.

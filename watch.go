@@ -2,6 +2,7 @@ package sessiondb
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"math"
 	"strings"
@@ -18,6 +19,10 @@ type WatchFilter struct {
 	After     int64
 	SessionID string // only messages of this session
 	Source    string // only messages of sessions of this source
+	// Lost hears that the server can't be reached, with an [ErrConnection], each time
+	// it was tried, and says whether to go on; nothing is missed then. Nil is to end
+	// with that error.
+	Lost func(error) bool
 	// Every is how long Watch waits before it looks again; 0 means 200 ms.
 	Every time.Duration
 }
@@ -25,6 +30,8 @@ type WatchFilter struct {
 const (
 	watchEvery = 200 * time.Millisecond
 	watchPage  = 200 // messages read at once
+
+	reconnectEvery = time.Second
 )
 
 func (f WatchFilter) every() time.Duration {
@@ -55,6 +62,12 @@ func (db *DB) Watch(ctx context.Context, f WatchFilter) iter.Seq2[Message, error
 			ms, err := db.watchPage(ctx, f, last)
 			if ctx.Err() != nil {
 				return
+			}
+			if errors.Is(err, ErrConnection) && f.Lost != nil && f.Lost(err) {
+				if retry.Pause(ctx, max(f.every(), reconnectEvery)) != nil {
+					return
+				}
+				continue
 			}
 			if err != nil {
 				yield(Message{}, err)

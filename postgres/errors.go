@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -31,6 +32,7 @@ const (
 	foreignKeyViolation  = "23503"
 	readOnlyTransaction  = "25006"
 	insufficientRights   = "42501"
+	undefinedTable       = "42P01"
 	diskFull             = "53100"
 	tooManyConnections   = "53300"
 	dataCorrupted        = "XX001"
@@ -55,6 +57,9 @@ func mapError(err error) error {
 	if err == nil {
 		return nil
 	}
+	if connect := (*pgconn.ConnectError)(nil); errors.As(err, &connect) && sqlState(err) != tooManyConnections {
+		return unconnected(connect, err)
+	}
 	switch code := sqlState(err); code {
 	case "":
 	case diskFull:
@@ -71,21 +76,67 @@ func mapError(err error) error {
 		return named(sessiondb.ErrBusy, err)
 	default:
 		if strings.HasPrefix(code, "08") || strings.HasPrefix(code, "57P") {
-			return named(sessiondb.ErrIO, err)
+			return named(sessiondb.ErrConnection, err)
 		}
 		return err
 	}
 	if isLost(err) {
-		return named(sessiondb.ErrIO, err)
+		return named(sessiondb.ErrConnection, err)
 	}
 	return err
 }
 
-// isLost says that there is no connection, or none any more.
+// isLost says that there is no connection any more.
 func isLost(err error) bool {
-	var connect *pgconn.ConnectError
 	var network net.Error
-	return errors.As(err, &connect) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network) && !isContext(err)
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network) && !isContext(err)
+}
+
+// connectError says in one line why there is no connection. Its text names each
+// reason once: the driver tries an address again without TLS.
+type connectError struct {
+	text  string
+	cause error
+}
+
+func (e *connectError) Error() string { return e.text }
+func (e *connectError) Unwrap() error { return e.cause }
+func (e *connectError) Is(target error) bool {
+	return target == sessiondb.ErrConnection || target == sessiondb.ErrIO
+}
+
+func unconnected(connect *pgconn.ConnectError, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &connectError{sessiondb.ErrConnection.Error() + ": " + strings.Join(reasons(connect.Unwrap(), nil), "; "), err}
+}
+
+// reasons are the texts of the errors that others are made of.
+func reasons(err error, sofar []string) []string {
+	var text string
+	switch e := err.(type) {
+	case *pgconn.PgError:
+		text = e.Message
+	case *net.OpError:
+		text = e.Error()
+	case interface{ Unwrap() []error }:
+		for _, part := range e.Unwrap() {
+			sofar = reasons(part, sofar)
+		}
+		return sofar
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			return reasons(inner, sofar)
+		}
+		text = err.Error()
+	default:
+		text = err.Error()
+	}
+	if slices.Contains(sofar, text) {
+		return sofar
+	}
+	return append(sofar, text)
 }
 
 func isContext(err error) bool {

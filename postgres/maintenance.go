@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
@@ -23,12 +24,17 @@ func (s *store) Compact(ctx context.Context, o engine.CompactOptions) (out engin
 		return out, mapError(err)
 	}
 	defer c.Release()
+	warned := s.warnings.of(c.Conn().PgConn())
+	defer s.warnings.forget(c.Conn().PgConn())
 	for i, table := range tables {
 		if o.Progress != nil {
 			o.Progress("vacuum "+table, int64(i), int64(len(tables)))
 		}
 		if _, err := c.Exec(ctx, `VACUUM (ANALYZE) `+table); err != nil {
 			return out, mapError(err)
+		}
+		if len(*warned) > 0 { // it passed over the table
+			return out, fmt.Errorf("%w: %s", sessiondb.ErrReadOnly, (*warned)[0])
 		}
 	}
 	out.Vacuumed = true
@@ -72,6 +78,15 @@ func (s *store) Repair(ctx context.Context, o engine.RepairOptions) error {
 		o.Done(engine.Repaired{Code: "index_rows", What: fmt.Sprintf("%d messages were added to the search index", made)})
 	}
 	return err
+}
+
+// Size implements [engine.Sized].
+func (s *store) Size(ctx context.Context) (n int64, err error) {
+	err = s.Read(ctx, func(q engine.Queryer) error {
+		return q.QueryRow(ctx, `SELECT COALESCE(SUM(pg_total_relation_size(c.oid)), 0) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = ? AND c.relkind = 'r'`, s.schema).Scan(&n)
+	})
+	return n, err
 }
 
 // Space implements [engine.Maintenance]. A table counts with what the server

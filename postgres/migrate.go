@@ -114,6 +114,9 @@ func (s *store) look(ctx context.Context, c *pgx.Conn) (*found, error) {
 	}
 	err = c.QueryRow(ctx, `SELECT COALESCE(MAX(version), 0), COALESCE((SELECT value FROM state_meta WHERE key = $1), '') FROM schema_version`,
 		pgx.QueryExecModeExec, layoutKey).Scan(&f.version, &f.layout)
+	if sqlState(err) == undefinedTable { // it is there, as we saw
+		err = fmt.Errorf("%w: this user has no rights in the schema %s", fs.ErrPermission, s.schema)
+	}
 	return f, err
 }
 

@@ -37,8 +37,10 @@ type store struct {
 	refusal error // what Write returns, nil when it may write
 	odd     oddities
 	closed  atomic.Bool
-	turns   *turns
-	pause   func(context.Context, time.Duration) error
+
+	warnings warnings
+	turns    *turns
+	pause    func(context.Context, time.Duration) error
 }
 
 // openStore opens a store as Open promises.
@@ -93,6 +95,7 @@ func placeOf(config *pgxpool.Config, schema string) string {
 }
 
 func (s *store) configure(config *pgxpool.Config, o Options) {
+	config.ConnConfig.OnNotice = s.warnings.hear
 	p := config.ConnConfig.RuntimeParams
 	p["search_path"] = pgx.Identifier{s.schema}.Sanitize()
 	if p["lock_timeout"] == "" {

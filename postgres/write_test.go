@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -200,6 +201,9 @@ func TestOpen(t *testing.T) {
 	t.Run("no server", func(t *testing.T) {
 		_, err := Open(t.Context(), "postgres://nobody:secret@127.0.0.1:1/none?sslmode=disable", Options{})
 		if !errors.Is(err, sessiondb.ErrIO) {
+			t.Errorf("got %v", err)
+		}
+		if !errors.Is(err, sessiondb.ErrConnection) || strings.Count(err.Error(), "refused") != 1 || strings.Contains(err.Error(), "secret") {
 			t.Errorf("got %v", err)
 		}
 		if _, err := Open(t.Context(), "postgres://host:port:what", Options{}); !errors.Is(err, sessiondb.ErrInvalid) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,6 +93,38 @@ var outcomes = []struct {
 	{error(syscall.ELOOP), exitFailed, "check the path: links lead in a circle"},
 }
 
+// serverHints are the hints for a store on a server, where they differ.
+var serverHints = []struct {
+	is   error
+	hint string
+}{
+	{sessiondb.ErrConnection, "check the address and the user, and whether the server runs; what was acknowledged is safe"},
+	{sessiondb.ErrReadOnly, "nothing was written; give the user of the database the rights of an owner, or name another one in the address"},
+	{fs.ErrPermission, "GRANT USAGE on the schema, and SELECT or more on its tables, gives them"},
+	{sessiondb.ErrNotStore, "check search_path in the address; nothing was touched"},
+	{sessiondb.ErrCorrupt, "the server's log says more; pg_amcheck looks for damage, and a dump or a standby has what was lost"},
+	{sessiondb.ErrFull, "nothing was written; free space on the server and try again"},
+	{sessiondb.ErrIO, "nothing is half written; the server's log says more"},
+}
+
+// onServerError is an error of a store on a server.
+type onServerError struct{ error }
+
+func (e onServerError) Unwrap() error { return e.error }
+
+// serverHint is the hint for such an error, empty where it is that of any store.
+func serverHint(err error) string {
+	if e := (onServerError{}); !errors.As(err, &e) {
+		return ""
+	}
+	for _, o := range serverHints {
+		if errors.Is(err, o.is) {
+			return o.hint
+		}
+	}
+	return ""
+}
+
 // usageError is a command line that makes no sense.
 type usageError struct{ error }
 
@@ -147,8 +180,8 @@ func outcome(command string, err error) (code int, hint string) {
 	}
 	for _, o := range outcomes {
 		if errors.Is(err, o.is) {
-			return o.code, o.hint
+			return o.code, cmp.Or(serverHint(err), o.hint)
 		}
 	}
-	return exitFailed, ""
+	return exitFailed, serverHint(err)
 }

@@ -120,6 +120,13 @@ func (a *app) migrating(ctx context.Context, path string, fn func(*sessiondb.DB)
 }
 
 func (a *app) with(ctx context.Context, path string, readOnly bool, fn func(*sessiondb.DB) error) (err error) {
+	if onServer(path) {
+		defer func() {
+			if err != nil {
+				err = onServerError{err}
+			}
+		}()
+	}
 	p := a.NewProgress()
 	defer p.Done()
 	o := sqlite.Options{ReadOnly: readOnly, Logger: a.logger(), Now: a.now, Progress: p.Report}

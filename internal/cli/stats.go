@@ -64,7 +64,10 @@ func (a *app) stats(ctx context.Context, db *sessiondb.DB, space bool) (s storeS
 	}
 	s.SchemaVersion = db.Info().SchemaVersion
 	if onServer(s.Path) {
-		s.Path = shown(s.Path)
+		s.Path = db.Place()
+		if s.FileBytes, err = db.Size(ctx); err != nil {
+			return s, err
+		}
 	} else {
 		s.FileBytes, s.WALBytes = size(s.Path), size(s.Path+"-wal")
 	}
@@ -113,8 +116,9 @@ func (a *app) statsTable(s storeStats) error {
 		{"file", sizeCell(s.FileBytes)},
 		{"write-ahead log", sizeCell(s.WALBytes)},
 	}
-	if s.FileBytes == 0 {
-		rows = rows[:len(rows)-2] // on a server: --space asks it
+	if onServer(s.Path) {
+		rows[4].what = "on the server"
+		rows = rows[:5] // the log is the server's
 	}
 	for _, r := range rows {
 		if err := row(r.what, r.cell); err != nil {

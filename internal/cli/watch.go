@@ -15,7 +15,7 @@ func (a *app) watchCommand() *cobra.Command {
 		Short: "Print new messages as they are stored, as JSON lines",
 		Long: `Print new messages of all sessions, or of one, as they are stored by any program:
 one JSON object a line, as show --json prints them. It goes on until it is
-interrupted. To miss nothing between two runs, give --after the last id that was
+interrupted, also when a server is started again. To miss nothing between two runs, give --after the last id that was
 seen.`,
 		Example: `  sessiondb watch --source telegram | jq -r .content`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -47,7 +47,16 @@ seen.`,
 }
 
 func (a *app) watch(ctx context.Context, db *sessiondb.DB, f sessiondb.WatchFilter) error {
+	lost := false
+	f.Lost = func(err error) bool {
+		if !lost {
+			a.note("%v; nothing is missed: it goes on when the server answers again", err)
+		}
+		lost = true
+		return true
+	}
 	for m, err := range db.Watch(ctx, f) {
+		lost = false
 		if err == nil {
 			err = printJSON(a, m)
 		}
