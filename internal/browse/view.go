@@ -72,6 +72,10 @@ func (m *model) screen() []string {
 	m.layOutStale()
 	out := []string{m.field()}
 	out = append(out, m.body()...)
+	if told := term.Wrap(term.Line(m.note), m.width); len(told) > 1 && m.question() == "" {
+		told[1] = term.Cut(strings.Join(told[1:], " "), m.width) // the keys can wait
+		return append(out, m.paint(alert, told[0]), m.paint(alert, told[1]))
+	}
 	return append(out, m.status(), m.hints(m.width))
 }
 

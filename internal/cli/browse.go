@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/spf13/cobra"
@@ -36,22 +39,24 @@ it is split into words at spaces, outside of quotes.`,
 			if err != nil {
 				return err
 			}
-			id, err := a.browse(cmd.Context())
-			if err != nil || id == "" {
-				return err
+			id, damage := a.browse(cmd.Context())
+			switch {
+			case id == "":
+				return damage
+			case len(words) > 0:
+				err = a.execute(cmd.Context(), words, id)
+			default:
+				_, err = fmt.Fprintln(a.Out, term.Line(id))
 			}
-			if len(words) > 0 {
-				return a.execute(cmd.Context(), words, id)
-			}
-			_, err = fmt.Fprintln(a.Out, term.Line(id))
-			return err
+			return cmp.Or(err, damage)
 		},
 	}
 	cmd.Flags().StringVar(&command, "exec", "", "run `COMMAND` with the chosen session in the place of {id}")
 	return cmd
 }
 
-// browse shows the store until a session is chosen.
+// browse shows the store until a session is chosen. It may be chosen in a store
+// that is damaged in other places: then there is an error as well.
 func (a *app) browse(ctx context.Context) (id string, err error) {
 	path, err := a.existing()
 	if err != nil {
@@ -61,13 +66,18 @@ func (a *app) browse(ctx context.Context) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer closeTerminal()
-	err = a.with(ctx, path, true, func(db *sessiondb.DB) error {
+	held := &heldBack{}
+	quiet := a.saying(held)
+	defer func() {
+		closeTerminal()
+		_, _ = a.Err.Write(held.b.Bytes())
+	}()
+	err = quiet.with(ctx, path, true, func(db *sessiondb.DB) error {
 		id, err = browse.Run(ctx, browse.Options{
 			DB: db, Now: a.now, In: in, Out: out, Environ: os.Environ(),
 			Color: a.env("NO_COLOR") == "",
 			Write: func(ctx context.Context, fn func(*sessiondb.DB) error) error {
-				return a.silent().with(ctx, path, false, fn)
+				return quiet.with(ctx, path, false, fn)
 			},
 			Export: func(ctx context.Context, id, file string) error { return a.exportNew(ctx, db, id, file) },
 		})
@@ -93,12 +103,24 @@ func (a *app) screen() (in io.Reader, out io.Writer, done func(), err error) {
 	return ttyIn, ttyOut, func() { _, _ = ttyIn.Close(), ttyOut.Close() }, nil
 }
 
-// silent is the same program, that writes nothing on the screen in use.
-func (a *app) silent() *app {
-	quiet, streams := *a, *a.Streams
-	streams.Err, streams.ErrTTY = io.Discard, false
-	quiet.Streams = &streams
-	return &quiet
+// heldBack keeps warnings until the screen is no longer in use.
+type heldBack struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (h *heldBack) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.b.Write(p)
+}
+
+// saying is the same program, that says to w what it has to say.
+func (a *app) saying(w io.Writer) *app {
+	other, streams := *a, *a.Streams
+	streams.Err, streams.ErrTTY = w, false
+	other.Streams = &streams
+	return &other
 }
 
 // exportNew writes one session to a file that is not there yet.

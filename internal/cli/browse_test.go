@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sessiondb-go/sessiondb"
@@ -128,10 +129,32 @@ func TestBrowseFollowsInTmux(t *testing.T) {
 	}
 }
 
+// Where no terminal is left at all, there is one line.
+func TestBrowseWithoutTerminal(t *testing.T) {
+	cmd := exec.Command("sessiondb", "browse", "--db", hangul(t))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 2 || strings.Count(string(out), "\n") != 1 {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // What is damaged is told, and the terminal is left as it was.
 func TestBrowseDamagedInTmux(t *testing.T) {
 	path := fixture.Copy(t, "v11-header-only.db")
 	m := newTmux(t, "100", `sessiondb browse --db `+path+`; echo "exit $?"`)
 	m.see("sessiondb doctor")
 	m.see("exit 1")
+}
+
+// What a damaged store still has can be chosen, and the damage is told after.
+func TestBrowseAroundDamageInTmux(t *testing.T) {
+	path := fixture.Copy(t, "v11-truncated.db")
+	m := newTmux(t, "100", `echo "chose $(sessiondb browse --db `+path+`; echo exit $?)"`)
+	m.see("of 50+")
+	m.run("send-keys", "docker")
+	m.see("searched one by one")
+	m.run("send-keys", "Enter")
+	m.see("a1b2c3 exit 1")
+	m.see("sessiondb doctor")
 }
