@@ -36,13 +36,14 @@ var rooms = map[string][]string{
 	"internal/fixture":    {},
 	"internal/api":        {".", "internal/redact"},
 	"internal/rpc":        {".", "internal/api"},
+	"internal/foreign":    {"."},
 	"internal/transcript": {"."},
 	"internal/htmlview":   {".", "internal/transcript"},
 	"internal/httpaccess": {},
 	"internal/browse":     {".", "internal/term", "internal/transcript"},
 	"internal/mcp":        {".", "internal/transcript", "internal/httpaccess"},
 	"internal/serve":      {".", "internal/api", "internal/httpaccess", "internal/htmlview", "internal/redact", "internal/transcript"},
-	"internal/cli":        {".", "sqlite", "postgres", "internal/rpc", "internal/mcp", "internal/serve", "internal/httpaccess", "internal/api", "internal/redact", "internal/transcript", "internal/htmlview", "internal/term", "internal/browse"},
+	"internal/cli":        {".", "sqlite", "postgres", "internal/rpc", "internal/mcp", "internal/serve", "internal/httpaccess", "internal/api", "internal/redact", "internal/transcript", "internal/htmlview", "internal/foreign", "internal/foreign", "internal/term", "internal/browse"},
 	"cmd/sessiondb":       {"internal/cli"},
 }
 

@@ -100,6 +100,16 @@ func (e *DamageError) Is(target error) bool { return target == ErrCorrupt }
 // Unwrap is what the first read failed with.
 func (e *DamageError) Unwrap() error { return e.cause }
 
+// LineError tells of a line of a [Transcript] that can't be used.
+type LineError struct {
+	Line       int64
+	SessionID  string // if it is known
+	Reason     string
+	Unfinished bool // it is the last one, and its writer may not be done
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
+
 // AmbiguousError names the sessions that a prefix fits. It is [ErrAmbiguous].
 type AmbiguousError struct {
 	Ref        string

@@ -21,6 +21,9 @@ type Importer struct {
 	ids     map[string]bool           // that were imported
 	titles  map[string]string         // that a dry run would have given
 
+	queue []*transcribed // sessions of transcripts that are to be stored
+	size  int            // of their messages
+
 	file             string // that is read
 	lines, linesRead int64  // of the inputs before, and with this one
 }
@@ -186,6 +189,8 @@ func (im *Importer) issue(s *importedSession, reason string) ImportIssue {
 	return ImportIssue{s.file, s.line, s.id(), reason}
 }
 
+const joinParentSQL = `UPDATE sessions SET parent_session_id = ? WHERE id = ? AND parent_session_id IS NULL`
+
 // insert stores a session, its messages, and its place above the children that
 // came before it.
 func (b *importBatch) insert(ctx context.Context, s *importedSession, row []any, children []waitingChild) error {
@@ -196,7 +201,7 @@ func (b *importBatch) insert(ctx context.Context, s *importedSession, row []any,
 		return err
 	}
 	for _, c := range children {
-		if _, err := b.tx.Exec(ctx, `UPDATE sessions SET parent_session_id = ? WHERE id = ? AND parent_session_id IS NULL`, s.id(), c.id); err != nil {
+		if _, err := b.tx.Exec(ctx, joinParentSQL, s.id(), c.id); err != nil {
 			return err
 		}
 	}
@@ -330,7 +335,7 @@ func (b *importBatch) holder(ctx context.Context, title string) (string, error) 
 // whose parent did not come have none; delegates among them are remembered as
 // such.
 func (im *Importer) Finish(ctx context.Context) (ImportReport, error) {
-	err := im.orphans(ctx)
+	err := errors.Join(im.flush(ctx), im.orphans(ctx))
 	return im.report, err
 }
 

@@ -8,16 +8,20 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/foreign"
 	"github.com/sessiondb-go/sessiondb/internal/term"
 )
 
 // importing is what the flags of import say.
 type importing struct {
 	sessiondb.ImportOptions
+	format string
 }
 
 // importReport is what import tells.
@@ -30,14 +34,21 @@ func (a *app) importCommand() *cobra.Command {
 	var o importing
 	cmd := &cobra.Command{
 		Use:   "import FILE or FOLDER...",
-		Short: "Read sessions that export wrote",
-		Long: `Read sessions that export wrote, from files, from every *.jsonl below folders, or,
-with -, from the standard input. The store is made if there is none.
+		Short: "Read sessions that export, or another program, wrote",
+		Long: `Read sessions from files, from every *.jsonl below folders, or, with -, from the
+standard input. The store is made if there is none. What a file holds is seen
+from its content, or said by --format:
+
+  sessiondb     what export wrote
+  claude-code   transcripts of Claude Code (~/.claude/projects)
+  codex         rollouts of Codex CLI (~/.codex/sessions)
+  hermes-jsonl  the older transcripts of Hermes Agent (~/.hermes/sessions)
 
 A session that exists is compared, and left as it is: another one of its id is
 a conflict, which is told. With --extend, one that goes on where the store stops
 gets its further messages. A line that can't be used costs that line. To import
-again changes nothing; an import that was interrupted goes on so.`,
+again changes nothing, or adds what a transcript has more since; an import that
+was interrupted goes on so. See docs/import.md for what becomes of what.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			for _, arg := range args {
 				if arg == "" {
@@ -50,7 +61,10 @@ again changes nothing; an import that was interrupted goes on so.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			inputs, err := a.importInputs(cmd.Context(), args)
+			if o.format != "" && !slices.Contains(foreign.Formats, o.format) {
+				return usagef("--format %q is none of %s", o.format, strings.Join(foreign.Formats, ", "))
+			}
+			inputs, err := a.importInputs(cmd.Context(), args, foreign.Format(o.format))
 			if err != nil {
 				return err
 			}
@@ -59,6 +73,8 @@ again changes nothing; an import that was interrupted goes on so.`,
 	}
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "tell what would happen and change nothing")
 	cmd.Flags().BoolVar(&o.Extend, "extend", false, "append to sessions what goes on where the store stops")
+	cmd.Flags().StringVar(&o.format, "format", "", "what the files hold, whatever they look like: `FORMAT` is "+strings.Join(foreign.Formats, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(foreign.Formats, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().BoolVar(&a.json, "json", false, "print what was done as JSON (see docs/json.md)")
 	return cmd
 }
@@ -89,6 +105,10 @@ func (a *app) importAll(ctx context.Context, im *sessiondb.Importer, inputs []im
 	var unreadable []sessiondb.ImportIssue
 	for _, in := range inputs {
 		readErr, storeErr := in.importTo(ctx, im)
+		if errors.Is(readErr, errNoTranscript) && in.walked {
+			r.Ignored = append(r.Ignored, in.name)
+			continue
+		}
 		if err = storeErr; err != nil {
 			break
 		}
@@ -103,7 +123,8 @@ func (a *app) importAll(ctx context.Context, im *sessiondb.Importer, inputs []im
 	if err = errors.Join(err, finishErr); err != nil {
 		err = fmt.Errorf("import: %w", err)
 	}
-	return importReport{ImportReport: report}, err
+	r.ImportReport = report
+	return r, err
 }
 
 // readOrEmpty is read that takes no store for an empty one.
@@ -162,6 +183,9 @@ func (a *app) importText(r importReport, dryRun bool) error {
 	}
 	if n := len(r.Conflicts); n > 0 {
 		line += ", " + count(int64(n), "conflict")
+	}
+	if n := len(r.Ignored); n > 0 {
+		line += ", " + count(int64(n), "other file") + " ignored"
 	}
 	_, err := fmt.Fprintln(a.Out, line)
 	return err

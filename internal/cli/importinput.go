@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -12,22 +13,23 @@ import (
 	"strings"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/foreign"
 )
 
 // importInput is one file of an import.
 type importInput struct {
 	name   string // as a person knows it
-	open   func() (io.ReadCloser, error)
+	format foreign.Format
+	open   func() (*bufio.Reader, io.Closer, error)
 	walked bool // it was found in a folder
 }
 
 // importInputs are the files that arguments name. What can't be imported is told
 // before a store is made for it.
-func (a *app) importInputs(ctx context.Context, args []string) (inputs []importInput, err error) {
+func (a *app) importInputs(ctx context.Context, args []string, format foreign.Format) (inputs []importInput, err error) {
 	for _, arg := range args {
 		if arg == "-" {
-			in := bufio.NewReader(&interruptible{ctx: ctx, r: a.In})
-			inputs = append(inputs, importInput{name: "-", open: func() (io.ReadCloser, error) { return io.NopCloser(in), importable(arg, in) }})
+			inputs = append(inputs, importInput{name: arg, open: onceOnly(ctx, a.In)})
 			continue
 		}
 		info, err := os.Stat(arg)
@@ -48,24 +50,26 @@ func (a *app) importInputs(ctx context.Context, args []string) (inputs []importI
 			inputs = append(inputs, in)
 		}
 	}
-	return inputs, a.openable(inputs)
-}
-
-// openable looks at the beginning of each file that was named.
-func (a *app) openable(inputs []importInput) error {
-	for _, in := range inputs {
-		if in.walked {
+	for i := range inputs {
+		inputs[i].format = format
+		if inputs[i].walked {
 			continue
 		}
-		f, err := in.open()
-		if err != nil {
-			return err
-		}
-		if err := f.Close(); err != nil {
-			return err
+		if err := inputs[i].usable(); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return inputs, nil
+}
+
+// usable looks at the beginning of a file that was named.
+func (in importInput) usable() error {
+	r, f, err := in.open()
+	if err != nil {
+		return failf(err, "import %s: %v", in.name, cause(err))
+	}
+	_, err = in.detect(r)
+	return errors.Join(err, f.Close())
 }
 
 // transcriptsBelow are the files in a folder that may hold sessions.
@@ -75,7 +79,7 @@ func (a *app) transcriptsBelow(dir string) (inputs []importInput, err error) {
 			return failf(err, "import %s: %v", path, cause(err))
 		}
 		if d.Type().IsRegular() && a.notOfStore(path) == nil && strings.EqualFold(filepath.Ext(path), ".jsonl") {
-			inputs = append(inputs, importInput{name: path, walked: true, open: func() (io.ReadCloser, error) { return os.Open(path) }})
+			inputs = append(inputs, importInput{name: path, walked: true, open: openedAgain(path)})
 		}
 		return nil
 	})
@@ -89,58 +93,85 @@ func (a *app) importFile(ctx context.Context, path string, info fs.FileInfo) (im
 	if err := a.notOfStore(path); err != nil {
 		return importInput{}, err
 	}
-	in := importInput{name: path}
-	in.open = func() (io.ReadCloser, error) {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, failf(err, "import %s: %v", path, cause(err))
-		}
-		lines := bufio.NewReader(f)
-		if err := importable(path, lines); err != nil {
-			_ = f.Close()
-			return nil, err
-		}
-		return struct {
-			io.Reader
-			io.Closer
-		}{lines, f}, nil
-	}
-	if !info.Mode().IsRegular() { // a pipe gives what it has once
+	in := importInput{name: path, open: openedAgain(path)}
+	if !info.Mode().IsRegular() {
 		f, err := os.Open(path)
 		if err != nil {
 			return in, failf(err, "import %s: %v", path, cause(err))
 		}
-		lines := bufio.NewReader(&interruptible{ctx: ctx, r: f})
-		in.open = func() (io.ReadCloser, error) { return io.NopCloser(lines), importable(path, lines) }
+		in.open = onceOnly(ctx, f)
 	}
 	return in, nil
 }
 
-// importable looks at the beginning of what is to be imported.
-func importable(name string, in *bufio.Reader) error {
-	const database = "SQLite format 3\x00"
-	head, err := in.Peek(len(database))
-	switch {
-	case err != nil && !errors.Is(err, io.EOF):
-		return failf(err, "import %s: %v", name, cause(err))
-	case string(head) == database:
-		return failf(fs.ErrInvalid, "import %s: it is a database, not an export: read it with --db, or export it first", name)
+// openedAgain opens a file each time.
+func openedAgain(path string) func() (*bufio.Reader, io.Closer, error) {
+	return func() (*bufio.Reader, io.Closer, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return bufio.NewReaderSize(f, foreign.DetectSize), f, nil
 	}
-	return nil
+}
+
+// onceOnly goes on with what a pipe gives.
+func onceOnly(ctx context.Context, r io.Reader) func() (*bufio.Reader, io.Closer, error) {
+	in := bufio.NewReaderSize(&interruptible{ctx: ctx, r: r}, foreign.DetectSize)
+	return func() (*bufio.Reader, io.Closer, error) { return in, io.NopCloser(nil), nil }
+}
+
+var errNoTranscript = errors.New("it is none of the formats that are known; --format says which one it is")
+
+// detect tells the format from the beginning of the file. It does not wait for
+// more of it than it takes.
+func (in importInput) detect(r *bufio.Reader) (foreign.Format, error) {
+	const database = "SQLite format 3\x00"
+	for n := 1; ; {
+		_, err := r.Peek(n)
+		head, _ := r.Peek(r.Buffered())
+		f := foreign.Detect(head)
+		switch {
+		case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull):
+			return "", failf(err, "import %s: %v", in.name, cause(err))
+		case strings.HasPrefix(string(head), database):
+			return "", failf(fs.ErrInvalid, "import %s: it is a database, not an export: read it with --db, or export it first", in.name)
+		case in.format != foreign.Unknown:
+			return in.format, nil
+		case f != foreign.Unknown:
+			return f, nil
+		case err != nil && len(head) == 0:
+			return foreign.Sessiondb, nil // of no sessions
+		case err != nil:
+			return "", fmt.Errorf("import %s: %w", in.name, errNoTranscript)
+		}
+		n = len(head) + 1
+	}
 }
 
 // importTo imports the input, and tells apart what failed: to read it, or to
 // store what was read.
 func (in importInput) importTo(ctx context.Context, im *sessiondb.Importer) (readErr, storeErr error) {
-	f, err := in.open()
+	r, f, err := in.open()
 	if err != nil {
 		return err, nil
 	}
 	defer func() { _ = f.Close() }()
-	r := &failingReader{r: f}
-	err = im.Lines(ctx, in.name, r)
-	if err != nil && ctx.Err() == nil && r.err != nil {
-		return cmp.Or(r.err, err), nil
+	format, err := in.detect(r)
+	if err != nil {
+		return err, nil
+	}
+	from := &failingReader{r: r}
+	if format == foreign.Sessiondb {
+		err = im.Lines(ctx, in.name, from)
+	} else {
+		var t sessiondb.Transcript
+		if t, err = foreign.New(format, in.name, from); err == nil {
+			err = im.Transcript(ctx, in.name, t)
+		}
+	}
+	if err != nil && ctx.Err() == nil && from.err != nil {
+		return cmp.Or(from.err, err), nil
 	}
 	return nil, err
 }

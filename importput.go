@@ -1,0 +1,355 @@
+package sessiondb
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/text"
+)
+
+// flush stores what was read of transcripts, in one transaction.
+func (im *Importer) flush(ctx context.Context) error {
+	queue := im.queue
+	if len(queue) == 0 {
+		return nil
+	}
+	var done []transcribedResult
+	run := func(q engine.Queryer, tx engine.Execer) error {
+		done = done[:0]
+		came, waits := map[string]bool{}, map[string][]string{}
+		for _, s := range queue {
+			p := &transcriptPut{im: im, q: q, tx: tx, s: s, came: came, waits: waits}
+			r, err := p.run(ctx)
+			if err != nil {
+				return err
+			}
+			done = append(done, r)
+		}
+		return nil
+	}
+	writes := false
+	err := im.db.read(ctx, func(q engine.Queryer) (err error) {
+		if err = run(q, nil); err == nil {
+			for _, r := range done {
+				writes = writes || r.writes
+			}
+		}
+		return err
+	})
+	if err == nil && writes && !im.o.DryRun {
+		err = im.db.write(ctx, func(tx engine.Execer) error { return run(tx, tx) })
+	}
+	im.queue, im.size = nil, 0
+	if err != nil {
+		return err
+	}
+	for i, s := range queue {
+		im.settle(s, done[i])
+	}
+	return nil
+}
+
+// transcribedResult is what a transaction did for a session. It may run more
+// than once, so nothing changes before it is done.
+type transcribedResult struct {
+	writes   bool
+	mark     *importMark
+	created  bool
+	messages int64
+	changed  []string // what did not fit
+	waits    bool     // for its parent
+	conflict string
+}
+
+// settle takes what was done as done.
+func (im *Importer) settle(s *transcribed, r transcribedResult) {
+	s.queued = false
+	if r.conflict != "" {
+		s.conflict = r.conflict
+	}
+	s.pending, s.grown = nil, nil
+	counted := s.counted
+	s.counted = true
+	switch {
+	case s.conflict != "" && !counted:
+		im.report.Conflicts = append(im.report.Conflicts, ImportIssue{s.file, s.line, s.id, s.conflict})
+	case s.conflict != "" || counted:
+	case r.created:
+		im.report.Imported++
+	case r.writes:
+		im.report.Extended++
+	case s.ended:
+		im.report.Same++
+	default:
+		s.counted = false
+	}
+	im.report.Messages += r.messages
+	for _, reason := range r.changed {
+		im.report.Changed = append(im.report.Changed, ImportIssue{s.file, s.line, s.id, reason})
+	}
+	if r.waits {
+		parent := deref(s.meta.ParentID)
+		im.waiting[parent] = append(im.waiting[parent], waitingChild{s.id, s.file, s.line, s.meta.Delegate, !r.created})
+	}
+	if r.created {
+		delete(im.waiting, s.meta.ID)
+		im.ids[s.id] = true
+	}
+	if r.mark != nil {
+		s.mark = r.mark
+	}
+}
+
+// endReason is that of an imported session. It ends with its last message, as
+// far as is known, and later when the file grows.
+const endReason = "imported"
+
+// transcriptPut stores what is new of a session, or with no tx finds out what
+// that would be.
+type transcriptPut struct {
+	im     *Importer
+	q      engine.Queryer
+	tx     engine.Execer
+	s      *transcribed
+	r      transcribedResult
+	stored *Session // as it is now
+	mark   importMark
+	parent string // of a new session
+
+	// What came before in the same transaction: new sessions, and sessions that
+	// wait for a parent.
+	came  map[string]bool
+	waits map[string][]string
+
+	sets []string
+	args []any
+}
+
+func (p *transcriptPut) run(ctx context.Context) (transcribedResult, error) {
+	s := p.s
+	if s.conflict != "" || s.mark == nil && s.found != nil && len(s.pending) == 0 {
+		return p.r, nil
+	}
+	ok, err := p.unchanged(ctx)
+	if err != nil || !ok {
+		return p.r, err
+	}
+	p.r.created = p.stored == nil && !p.im.ids[s.id]
+	p.r.writes = p.r.created || len(s.pending) > 0 || s.grown != nil
+	p.r.messages = int64(len(s.pending))
+	for _, step := range []func(context.Context) error{p.findParent, p.create, p.messages, p.title, p.rest} {
+		if err := step(ctx); err != nil {
+			return p.r, err
+		}
+	}
+	if p.tx != nil && p.r.writes {
+		p.r.mark = &p.mark
+		err = p.mark.write(ctx, p.tx, s.id)
+	}
+	return p.r, err
+}
+
+// unchanged reads the session and its mark, and reports whether they are what
+// was compared.
+func (p *transcriptPut) unchanged(ctx context.Context) (ok bool, err error) {
+	s := p.s
+	if p.stored, err = storedSession(ctx, p.q, s.id); err != nil {
+		return false, err
+	}
+	var mark *importMark
+	if p.stored != nil {
+		if mark, err = readMark(ctx, p.q, p.stored); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case p.im.o.DryRun:
+	case s.found == nil && s.mark == nil && p.stored != nil,
+		(s.found != nil || s.mark != nil) && p.stored == nil,
+		(mark == nil) != (s.mark == nil), mark != nil && *mark != *s.mark:
+		p.r.conflict = "another program changed it meanwhile"
+		return false, nil
+	}
+	if s.mark != nil {
+		p.mark = *s.mark
+	}
+	return true, nil
+}
+
+// findParent looks whether the parent is there, under its own id or the one that
+// was made of it.
+func (p *transcriptPut) findParent(ctx context.Context) error {
+	m := &p.s.meta
+	id := deref(m.ParentID)
+	if id == "" || id == m.ID || p.stored != nil && p.stored.ParentID != nil {
+		return nil
+	}
+	for _, id := range []string{id, m.Source + ":" + id} {
+		parent, err := storedSession(ctx, p.q, id)
+		switch {
+		case err != nil:
+			return err
+		case parent == nil && !p.came[id] && !(p.im.o.DryRun && p.im.ids[id]) || parent != nil && parent.Source != m.Source:
+			continue
+		}
+		if p.parent = id; p.stored != nil {
+			p.set("parent_session_id = ?", id)
+		}
+		return nil
+	}
+	if p.r.waits = p.s.ended; p.r.waits {
+		p.waits[id] = append(p.waits[id], p.s.id)
+	}
+	return nil
+}
+
+func (p *transcriptPut) set(column string, value ...any) {
+	p.sets, p.args = append(p.sets, column), append(p.args, value...)
+	p.r.writes = true
+}
+
+func (p *transcriptPut) create(ctx context.Context) error {
+	if p.stored != nil {
+		return nil
+	}
+	p.came[p.s.id] = true
+	if p.tx == nil {
+		return nil
+	}
+	m := &p.s.meta
+	started := epochOrNil(m.StartedAt)
+	if started == nil && len(p.s.pending) > 0 {
+		started = p.s.pending[0].row[timestampValue]
+	}
+	config, err := jsonOrNull("model_config", m.ModelConfig)
+	if err != nil {
+		config = nil
+	}
+	if _, err := p.tx.Exec(ctx, insertSessionSQL, p.s.id, validText(m.Source), nullable(m.UserID), nullable(m.Model), config,
+		nullable(m.SystemPrompt), textOrNull(p.parent), started); err != nil {
+		return err
+	}
+	p.mark.Started, _ = started.(float64)
+	p.mark.Model = deref(m.Model)
+	children := p.waits[m.ID]
+	for _, c := range p.im.waiting[m.ID] {
+		children = append(children, c.id)
+	}
+	for _, id := range children {
+		if _, err := p.tx.Exec(ctx, joinParentSQL, p.s.id, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// messages stores new messages, and the last one again if it grew.
+func (p *transcriptPut) messages(ctx context.Context) error {
+	if p.tx == nil {
+		return nil
+	}
+	if err := p.grow(ctx); err != nil {
+		return err
+	}
+	calls := 0
+	for _, m := range p.s.pending {
+		if err := p.tx.QueryRow(ctx, insertMessageSQL, m.row...).Scan(&p.mark.Last); err != nil {
+			return err
+		}
+		p.mark.Messages, p.mark.Keys, p.mark.Digest = m.seen, m.keys, rowDigest(m.row)
+		calls += toolCalls(m.row)
+	}
+	if len(p.s.pending) == 0 {
+		return nil
+	}
+	return countMessages(ctx, p.tx, p.s.id, len(p.s.pending), calls)
+}
+
+// grow replaces the last message, unless somebody changed it.
+func (p *transcriptPut) grow(ctx context.Context) error {
+	if p.s.grown == nil {
+		return nil
+	}
+	p.mark.Digest = rowDigest(p.s.grown)
+	old, err := queryMessages(ctx, p.q, `FROM messages m WHERE m.id = ? AND m.session_id = ?`, p.mark.Last, p.s.id)
+	if err != nil || len(old) == 0 || messageDigest(&old[0]) != p.s.mark.Digest {
+		return err
+	}
+	if _, err := p.tx.Exec(ctx, updateMessageSQL, append(p.s.grown[1:len(p.s.grown):len(p.s.grown)], p.mark.Last)...); err != nil {
+		return err
+	}
+	calls := toolCalls(p.s.grown)
+	if old[0].ToolCalls != nil {
+		calls -= text.CountItems(string(old[0].ToolCalls))
+	}
+	return countMessages(ctx, p.tx, p.s.id, 0, calls)
+}
+
+// title gives the title of the transcript, if it is free, to a session that has
+// none, or still the one that an import gave it.
+func (p *transcriptPut) title(ctx context.Context) error {
+	title, ok := transcriptTitle(&p.s.meta.Session)
+	if !ok || title == p.mark.Title || p.stored != nil && deref(p.stored.Title) != p.mark.Title {
+		return nil
+	}
+	holders, err := queryStrings(ctx, p.q, `SELECT id FROM sessions WHERE title = ? LIMIT 1`, title)
+	if holder := p.im.titles[title]; holder != "" {
+		holders = append(holders, holder)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(holders) == 0:
+		p.set("title = ?", title)
+		p.mark.Title = title
+		if p.im.o.DryRun {
+			p.im.titles[title] = p.s.id
+		}
+	case holders[0] != p.s.id && p.s.ended:
+		e := TitleTakenError{Title: title, Holder: holders[0]}
+		p.r.changed = append(p.r.changed, e.Error())
+	}
+	return nil
+}
+
+// transcriptTitle is a title that can be stored, cut if it is too long.
+func transcriptTitle(s *Session) (string, bool) {
+	title, _ := CleanTitle(shorten(deref(s.Title), MaxTitle))
+	return title, title != ""
+}
+
+// rest brings what was used, the model and the end up to date.
+func (p *transcriptPut) rest(ctx context.Context) error {
+	m, adopted := &p.s.meta, p.s.mark == nil && p.stored != nil
+	if adopted { // what it used may be counted already
+		p.mark.Started, p.mark.Usage, p.mark.APICalls = epochOrZero(p.stored), m.Usage, m.APICallCount
+	}
+	more := m.Usage
+	more.add(p.mark.Usage, -1)
+	if calls := m.APICallCount - p.mark.APICalls; more != (Tokens{}) || calls != 0 {
+		for _, c := range []struct {
+			name string
+			n    int64
+		}{
+			{"input_tokens", more.Input}, {"output_tokens", more.Output}, {"cache_read_tokens", more.CacheRead},
+			{"cache_write_tokens", more.CacheWrite}, {"reasoning_tokens", more.Reasoning}, {"api_call_count", calls},
+		} {
+			p.set(c.name+" = COALESCE("+c.name+", 0) + ?", c.n)
+		}
+		p.mark.Usage, p.mark.APICalls = m.Usage, m.APICallCount
+	}
+	if p.stored != nil && m.Model != nil && *m.Model != p.mark.Model && deref(p.stored.Model) == p.mark.Model {
+		p.set("model = ?", validText(*m.Model))
+		p.mark.Model = *m.Model
+	}
+	if n := len(p.s.pending); n > 0 && (p.stored == nil || deref(p.stored.EndReason) == endReason) {
+		p.set("ended_at = ?", p.s.pending[n-1].row[timestampValue])
+		p.set("end_reason = ?", endReason)
+	}
+	if p.tx == nil || len(p.sets) == 0 {
+		return nil
+	}
+	_, err := p.tx.Exec(ctx, `UPDATE sessions SET `+strings.Join(p.sets, ", ")+` WHERE id = ?`, append(p.args, p.s.id)...)
+	return err
+}
