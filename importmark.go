@@ -29,8 +29,8 @@ type importMark struct {
 // markKey is the key of a mark in state_meta.
 func markKey(id string) string { return "sessiondb_import:" + id }
 
-// readMark returns the mark of a session, nil if it has none that is its own.
-func readMark(ctx context.Context, q engine.Queryer, s *Session) (*importMark, error) {
+// readImportMark returns the mark of a session, nil if it has none that is its own.
+func readImportMark(ctx context.Context, q engine.Queryer, s *Session) (*importMark, error) {
 	values, err := queryStrings(ctx, q, `SELECT value FROM state_meta WHERE key = ? AND value IS NOT NULL`, markKey(s.ID))
 	if err != nil || len(values) == 0 {
 		return nil, err

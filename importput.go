@@ -159,7 +159,7 @@ func (p *transcriptPut) unchanged(ctx context.Context) (ok bool, err error) {
 	}
 	var mark *importMark
 	if p.stored != nil {
-		if mark, err = readMark(ctx, p.q, p.stored); err != nil {
+		if mark, err = readImportMark(ctx, p.q, p.stored); err != nil {
 			return false, err
 		}
 	}

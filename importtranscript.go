@@ -139,7 +139,7 @@ func (s *transcribed) find(ctx context.Context, q engine.Queryer) (err error) {
 			return err
 		}
 	}
-	if s.mark, err = readMark(ctx, q, s.found); err != nil || s.mark != nil {
+	if s.mark, err = readImportMark(ctx, q, s.found); err != nil || s.mark != nil {
 		return err
 	}
 	s.said, err = saidSoFar(ctx, q, s.id)
@@ -172,7 +172,7 @@ func (s *transcribed) take(im *Importer, m TranscriptMessage) error {
 		s.lacks++
 	default:
 		s.pending = append(s.pending, transcribedRow{row, s.keys, s.seen})
-		im.size += rowSize(row)
+		im.size += textSize(row)
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (s *transcribed) compareMark(row []any) {
 	}
 }
 
-func rowSize(row []any) (n int) {
+func textSize(row []any) (n int) {
 	for _, v := range row {
 		if s, ok := v.(string); ok {
 			n += len(s)
