@@ -17,6 +17,10 @@ type DeleteOptions struct {
 	Only bool
 	// DryRun reports what would go and deletes nothing.
 	DryRun bool
+	// Trash keeps what is deleted for 30 days, to be restored by
+	// [DB.RestoreTrashed]. Files are not kept. What has been in the trash for
+	// longer goes for good then.
+	Trash bool
 	// Progress is called after each transaction with the number of
 	// conversations looked at so far and the total; nil is fine.
 	Progress func(done, total int64)
@@ -45,7 +49,7 @@ type DeleteReport struct {
 func (db *DB) DeleteSession(ctx context.Context, id string, o DeleteOptions) (r DeleteReport, err error) {
 	defer wrap(&err, "delete session %s", id)
 	s := db.newSweep(ctx, o, &r)
-	defer s.close()
+	defer s.close(ctx)
 	err = s.take(ctx, func(q engine.Queryer) ([]string, error) {
 		ok, err := sessionExists(ctx, q, id)
 		switch {
@@ -66,6 +70,7 @@ type deletion struct {
 	ids      []string
 	messages int64
 	orphans  []orphan
+	trash    []conversation // what is kept
 }
 
 // remove deletes the sessions that choose returns, within its transaction;
@@ -99,6 +104,11 @@ func planDeletion(ctx context.Context, q engine.Queryer, ids []string, o DeleteO
 	}
 	if o.Only {
 		if err := d.settle(ctx, q); err != nil {
+			return d, err
+		}
+	}
+	if o.Trash && !o.DryRun {
+		if d.trash, err = conversations(ctx, q, ids); err != nil {
 			return d, err
 		}
 	}
@@ -160,6 +170,11 @@ func (d *deletion) settle(ctx context.Context, q engine.Queryer) error {
 // apply deletes. Messages go before their sessions and pointers are cleared
 // before what they point at, as the foreign keys ask for.
 func (d *deletion) apply(ctx context.Context, tx engine.Execer, now float64) error {
+	if len(d.trash) > 0 {
+		if err := putInTrash(ctx, tx, d.trash, now); err != nil {
+			return err
+		}
+	}
 	n, err := execIn(ctx, tx, `DELETE FROM messages WHERE session_id IN`, d.ids)
 	if err != nil {
 		return err
@@ -181,12 +196,19 @@ func (d *deletion) apply(ctx context.Context, tx engine.Execer, now float64) err
 			return err
 		}
 	}
-	for _, table := range []addedTable{orphansTable, modelUsageTable} {
-		if err := table.forget(ctx, tx, d.ids); err != nil {
+	for _, t := range trashedTables {
+		if t.made == nil {
+			continue
+		}
+		if err := t.made.forget(ctx, tx, d.ids); err != nil {
 			return err
 		}
 	}
-	return rememberOrphans(ctx, tx, d.orphans, now)
+	left := d.orphans
+	if len(d.trash) == 0 { // else what has an heir may get its parent back
+		left = slices.DeleteFunc(slices.Clone(left), func(o orphan) bool { return o.heir != "" })
+	}
+	return rememberOrphans(ctx, tx, left, now)
 }
 
 func (r *DeleteReport) add(d deletion) {

@@ -23,7 +23,7 @@ func (db *DB) PruneEmptyGhosts(ctx context.Context, o DeleteOptions) (r DeleteRe
 		return r, err
 	}
 	s := db.newSweep(ctx, o, &r)
-	defer s.close()
+	defer s.close(ctx)
 	err = s.run(ctx, ghosts, func(q engine.Queryer, ids []string) (choice, error) {
 		still, err := db.stillGhosts(ctx, q, ids)
 		return choice{ids: still, looked: len(ids)}, err

@@ -20,6 +20,8 @@ type MaintenanceOptions struct {
 	MinInterval time.Duration
 	NoVacuum    bool
 	SessionsDir string
+	// Trash keeps what is pruned for 30 days, see [DeleteOptions].
+	Trash bool
 }
 
 // MaintenanceResult tells what maintenance did. Err is what went wrong, if
@@ -42,13 +44,14 @@ const (
 // something was pruned and it pays, it merges the full-text indexes and vacuums:
 // when a fifth of the file is free, or a fifth of the messages went, or the file
 // is a small one. The interval begins with the work, so that work that fails is
-// not tried again at once.
+// not tried again at once. What has been in the trash for 30 days goes for good.
 func (db *DB) MaybePruneAndVacuum(ctx context.Context, o MaintenanceOptions) (r MaintenanceResult) {
 	claimed, err := db.claimMaintenance(ctx, cmp.Or(o.MinInterval, defaultInterval))
 	if err != nil || !claimed {
 		return MaintenanceResult{Skipped: err == nil, Err: err}
 	}
-	report, err := db.Prune(ctx, PruneFilter{OlderThan: o.Retention}, DeleteOptions{SessionsDir: o.SessionsDir})
+	report, err := db.Prune(ctx, PruneFilter{OlderThan: o.Retention}, DeleteOptions{SessionsDir: o.SessionsDir, Trash: o.Trash})
+	db.expireTrash(ctx)
 	r.Pruned = int64(len(report.Sessions))
 	if err == nil && r.Pruned > 0 && !o.NoVacuum {
 		var done engine.Compacted

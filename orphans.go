@@ -23,7 +23,8 @@ var orphansTable = addedTable{"sessiondb_orphans", `CREATE TABLE IF NOT EXISTS s
 
 const (
 	rememberOrphanSQL = `INSERT INTO sessiondb_orphans (session_id, parent_id, kind, orphaned_at) VALUES (?, ?, ?, ?)
- ON CONFLICT (session_id) DO UPDATE SET parent_id = excluded.parent_id, kind = excluded.kind, orphaned_at = excluded.orphaned_at`
+ ON CONFLICT (session_id) DO UPDATE SET parent_id = excluded.parent_id,
+ kind = CASE WHEN sessiondb_orphans.kind = 'fork' AND sessiondb_orphans.parent_id = excluded.parent_id THEN 'fork' ELSE excluded.kind END, orphaned_at = excluded.orphaned_at`
 
 	// rememberedDelegateSQL holds for a session c that was a delegate of a
 	// deleted one. An id that was used again after that is another session.
@@ -103,20 +104,15 @@ func forksOf(ctx context.Context, q engine.Queryer, parents []string) (map[strin
 	return out, err
 }
 
-// rememberOrphans notes how sessions came from their parents. One whose parent
-// has an heir is no orphan.
+// rememberOrphans notes how sessions came from their parents.
 func rememberOrphans(ctx context.Context, tx engine.Execer, orphans []orphan, now float64) error {
-	made := false
+	if len(orphans) == 0 {
+		return nil
+	}
+	if err := orphansTable.make(ctx, tx); err != nil {
+		return err
+	}
 	for _, o := range orphans {
-		if o.heir != "" {
-			continue
-		}
-		if !made {
-			if err := orphansTable.make(ctx, tx); err != nil {
-				return err
-			}
-			made = true
-		}
 		if _, err := tx.Exec(ctx, rememberOrphanSQL, o.id, o.parent, string(o.kind), now); err != nil {
 			return err
 		}

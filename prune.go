@@ -52,7 +52,7 @@ func (db *DB) Prune(ctx context.Context, f PruneFilter, o DeleteOptions) (r Dele
 		return r, err
 	}
 	s := db.newSweep(ctx, o, &r)
-	defer s.close()
+	defer s.close(ctx)
 	budget := int64(pruneMessages)
 	if o.DryRun {
 		budget = math.MaxInt64 // nobody waits for a reader
@@ -81,7 +81,10 @@ func (db *DB) newSweep(ctx context.Context, o DeleteOptions, r *DeleteReport) *s
 }
 
 // close leaves out of the report the orphans that were deleted later.
-func (s *sweep) close() {
+func (s *sweep) close(ctx context.Context) {
+	if s.o.Trash && !s.o.DryRun && len(s.deleted) > 0 {
+		s.db.expireTrash(ctx)
+	}
 	s.files.close()
 	s.report.Orphaned = slices.DeleteFunc(s.report.Orphaned, func(id string) bool { return s.deleted[id] })
 }

@@ -84,6 +84,24 @@ CREATE TABLE IF NOT EXISTS sessiondb_model_usage (
     actual_cost_usd DOUBLE PRECISION,
     PRIMARY KEY (session_id, model)
 );
+CREATE TABLE IF NOT EXISTS sessiondb_trash (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    session_id TEXT COLLATE "C" NOT NULL,
+    parent_id TEXT COLLATE "C",
+    kind TEXT COLLATE "C" NOT NULL,
+    deleted_at DOUBLE PRECISION NOT NULL,
+    sessions BIGINT NOT NULL,
+    messages BIGINT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS sessiondb_trash_sessions (trash_id TEXT COLLATE "C" NOT NULL, LIKE sessions);
+ALTER TABLE sessiondb_trash_sessions DROP COLUMN IF EXISTS created;
+CREATE TABLE IF NOT EXISTS sessiondb_trash_messages (trash_id TEXT COLLATE "C" NOT NULL, LIKE messages);
+CREATE TABLE IF NOT EXISTS sessiondb_trash_orphans (trash_id TEXT COLLATE "C" NOT NULL, LIKE sessiondb_orphans);
+CREATE TABLE IF NOT EXISTS sessiondb_trash_model_usage (trash_id TEXT COLLATE "C" NOT NULL, LIKE sessiondb_model_usage);
+CREATE INDEX IF NOT EXISTS sessiondb_trash_sessions_id ON sessiondb_trash_sessions(trash_id);
+CREATE INDEX IF NOT EXISTS sessiondb_trash_messages_id ON sessiondb_trash_messages(trash_id);
+CREATE INDEX IF NOT EXISTS sessiondb_trash_orphans_id ON sessiondb_trash_orphans(trash_id);
+CREATE INDEX IF NOT EXISTS sessiondb_trash_model_usage_id ON sessiondb_trash_model_usage(trash_id);
 
 -- Values of another type than their column: see odd.go.
 CREATE TABLE IF NOT EXISTS sessiondb_odd (

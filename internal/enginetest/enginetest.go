@@ -39,6 +39,7 @@ var topics = map[string]func(t *testing.T, h *harness){
 	"delete":       testDelete,
 	"prune":        testPrune,
 	"fork":         testFork,
+	"trash":        testTrash,
 	"housekeeping": testHousekeeping,
 	"maintenance":  testMaintenance,
 	"backup":       testBackup,
