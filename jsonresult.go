@@ -100,3 +100,22 @@ func appendTexts(b []byte, name string, list []string) []byte {
 	}
 	return append(b, "],"...)
 }
+
+// MarshalJSON gives the columns of the session, "trash_id", the counts "sessions"
+// and "messages" of the conversation, "deleted_at" and "expires_at".
+func (t Trashed) MarshalJSON() ([]byte, error) {
+	b := appendText(t.Session.appendColumns([]byte{'{'}), "trash_id", t.ID)
+	b = appendCount(b, "sessions", t.Sessions)
+	b = appendCount(b, "messages", t.Messages)
+	b = odd(nil).appendTime(b, "deleted_at", t.DeletedAt)
+	return object(odd(nil).appendTime(b, "expires_at", t.ExpiresAt)), nil
+}
+
+// MarshalJSON gives "restored", the number of sessions, and what they are.
+func (r TrashRestored) MarshalJSON() ([]byte, error) {
+	b := appendCount([]byte{'{'}, "restored", int64(len(r.Sessions)))
+	b = appendTexts(b, "sessions", r.Sessions)
+	b = appendCount(b, "messages", r.Messages)
+	b = appendTexts(b, "untitled", r.Untitled)
+	return object(appendTexts(b, "rejoined", r.Rejoined)), nil
+}

@@ -32,6 +32,7 @@ type pruneParams struct {
 	Source        string  `json:"source" doc:"only sessions of this source"`
 	SessionsDir   string  `json:"sessions_dir" doc:"folder whose files of these sessions go too"`
 	DryRun        bool    `json:"dry_run" default:"false" doc:"report what would go and delete nothing"`
+	Trash         bool    `json:"trash" default:"false" doc:"keep it in the trash for 30 days"`
 }
 
 func pruneSessions(ctx context.Context, db *sessiondb.DB, p pruneParams) (any, error) {
@@ -40,7 +41,7 @@ func pruneSessions(ctx context.Context, db *sessiondb.DB, p pruneParams) (any, e
 		age = time.Nanosecond // zero stands for the default in the filter
 	}
 	return result(db.Prune(ctx, sessiondb.PruneFilter{OlderThan: age, Source: p.Source},
-		sessiondb.DeleteOptions{SessionsDir: p.SessionsDir, DryRun: p.DryRun}))
+		sessiondb.DeleteOptions{SessionsDir: p.SessionsDir, DryRun: p.DryRun, Trash: p.Trash}))
 }
 
 func days(n float64) time.Duration { return hours(n * 24) }
@@ -57,11 +58,12 @@ type deleteParams struct {
 	Only        bool   `json:"only" default:"false" doc:"delete this one row, not its chain"`
 	DryRun      bool   `json:"dry_run" default:"false" doc:"delete nothing; with report, tell what would go"`
 	Report      bool   `json:"report" default:"false" doc:"answer with what was deleted"`
+	Trash       bool   `json:"trash" default:"false" doc:"keep it in the trash for 30 days"`
 }
 
 // deleteSession answers false for an unknown session, as documented.
 func deleteSession(ctx context.Context, db *sessiondb.DB, p deleteParams) (any, error) {
-	report, err := db.DeleteSession(ctx, p.SessionID, sessiondb.DeleteOptions{SessionsDir: p.SessionsDir, Only: p.Only, DryRun: p.DryRun})
+	report, err := db.DeleteSession(ctx, p.SessionID, sessiondb.DeleteOptions{SessionsDir: p.SessionsDir, Only: p.Only, DryRun: p.DryRun, Trash: p.Trash})
 	switch {
 	case p.Report:
 		return result(report, err)
@@ -85,10 +87,11 @@ type maintenanceParams struct {
 	MinIntervalHours float64 `json:"min_interval_hours" default:"24"`
 	Vacuum           bool    `json:"vacuum" default:"true"`
 	SessionsDir      string  `json:"sessions_dir" doc:"folder whose files of these sessions go too"`
+	Trash            bool    `json:"trash" default:"false" doc:"keep what is pruned in the trash for 30 days"`
 }
 
 func maintain(ctx context.Context, db *sessiondb.DB, p maintenanceParams) (any, error) {
 	return db.MaybePruneAndVacuum(ctx, sessiondb.MaintenanceOptions{
-		Retention: days(p.RetentionDays), MinInterval: hours(p.MinIntervalHours), NoVacuum: !p.Vacuum, SessionsDir: p.SessionsDir,
+		Retention: days(p.RetentionDays), MinInterval: hours(p.MinIntervalHours), NoVacuum: !p.Vacuum, SessionsDir: p.SessionsDir, Trash: p.Trash,
 	}), nil
 }

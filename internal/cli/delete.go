@@ -16,37 +16,38 @@ import (
 func (a *app) deleteCommand() *cobra.Command {
 	var c consent
 	var files transcriptFiles
-	var only bool
+	var only, permanent bool
 	cmd := &cobra.Command{
 		Use:   "delete SESSION",
 		Short: "Delete a conversation",
 		Long: `Delete a conversation, all parts of it if it was compressed, and its transcript
-files. Branches and delegates stay.`,
+files. Branches and delegates stay. For 30 days it is in the trash, from where
+'trash restore' brings it back, but for the files; with --permanent it is gone.`,
 		Args:              oneSession,
 		ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.possible(c); err != nil {
 				return err
 			}
-			return a.delete(cmd.Context(), args[0], c, files, only)
+			return a.delete(cmd.Context(), args[0], c, files, sessiondb.DeleteOptions{Only: only, Trash: !permanent})
 		},
 	}
 	c.flags(cmd)
 	files.flags(cmd)
+	permanentFlag(cmd, &permanent)
 	cmd.Flags().BoolVar(&only, "only", false, "only this session, not the other parts of its conversation")
 	cmd.Flags().BoolVar(&a.json, "json", false, "print what was done as JSON (see docs/json.md)")
 	return cmd
 }
 
-func (a *app) delete(ctx context.Context, ref string, c consent, files transcriptFiles, only bool) error {
-	o, err := files.options(a)
-	if err != nil {
+func (a *app) delete(ctx context.Context, ref string, c consent, files transcriptFiles, o sessiondb.DeleteOptions) error {
+	if err := files.set(a, &o); err != nil {
 		return err
 	}
-	o.Only, o.DryRun = only, true
+	o.DryRun = true
 	var s sessiondb.Session
 	var would sessiondb.DeleteReport
-	err = a.read(ctx, func(db *sessiondb.DB) error {
+	err := a.read(ctx, func(db *sessiondb.DB) (err error) {
 		if s, err = a.find(ctx, db, ref); err != nil {
 			return err
 		}
@@ -63,7 +64,7 @@ func (a *app) delete(ctx context.Context, ref string, c consent, files transcrip
 	if s.Title != nil {
 		name += fmt.Sprintf(" %q", *s.Title)
 	}
-	if err := a.ask(ctx, c, fmt.Sprintf("Delete %s: %s?", name, strings.Join(sumOf(would), ", "))); err != nil {
+	if err := a.ask(ctx, c, fmt.Sprintf("Delete %s%s: %s?", name, forGood(o), strings.Join(sumOf(would), ", "))); err != nil {
 		return err
 	}
 	o.DryRun = false
@@ -72,8 +73,22 @@ func (a *app) delete(ctx context.Context, ref string, c consent, files transcrip
 		if err != nil {
 			return err
 		}
+		if o.Trash {
+			a.note("for 30 days, 'sessiondb trash restore %s' brings it back", sessiondb.ShellQuote(s.ID))
+		}
 		return a.deleted("deleted", done)
 	})
+}
+
+func permanentFlag(cmd *cobra.Command, permanent *bool) {
+	cmd.Flags().BoolVar(permanent, "permanent", false, "delete for good, past the trash")
+}
+
+func forGood(o sessiondb.DeleteOptions) string {
+	if o.Trash {
+		return ""
+	}
+	return " for good"
 }
 
 // transcriptFiles says what becomes of the transcript files of sessions.
@@ -88,30 +103,28 @@ func (f *transcriptFiles) flags(cmd *cobra.Command) {
 	_ = cmd.MarkFlagDirname("sessions-dir")
 }
 
-func (f *transcriptFiles) options(a *app) (o sessiondb.DeleteOptions, err error) {
+// set says in the options of a deletion where the files are.
+func (f *transcriptFiles) set(a *app, o *sessiondb.DeleteOptions) error {
 	if f.keep {
-		return o, nil
+		return nil
 	}
 	if f.dir != "" {
 		info, err := os.Stat(f.dir)
 		if err != nil || !info.IsDir() {
-			return o, usagef("--sessions-dir %s: there is no such folder", f.dir)
+			return usagef("--sessions-dir %s: there is no such folder", f.dir)
 		}
 		o.SessionsDir = f.dir
-		return o, nil
+		return nil
 	}
 	path, err := a.storePath()
-	if err != nil {
-		return o, err
-	}
-	if onServer(path) {
-		return o, nil
+	if err != nil || onServer(path) {
+		return err
 	}
 	dir := filepath.Join(filepath.Dir(path), "sessions")
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		o.SessionsDir = dir
 	}
-	return o, nil
+	return nil
 }
 
 // deleted prints what a deletion took, or would take.
@@ -133,15 +146,20 @@ func (a *app) deleted(did string, r sessiondb.DeleteReport) error {
 		return printJSON(a, r)
 	}
 	if !a.OutTTY {
-		for _, id := range r.Sessions {
-			if _, err := fmt.Fprintf(a.Out, "%s\n", term.Line(id)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return a.ids(r.Sessions)
 	}
 	_, err := fmt.Fprintf(a.Out, "%s %s\n", did, strings.Join(sumOf(r), ", "))
 	return err
+}
+
+// ids prints an id a line.
+func (a *app) ids(ids []string) error {
+	for _, id := range ids {
+		if _, err := fmt.Fprintf(a.Out, "%s\n", term.Line(id)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sumOf counts what a deletion takes.

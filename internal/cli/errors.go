@@ -40,6 +40,8 @@ var (
 	errUnsound     = errors.New("the store needs care")
 	errBeyond      = errors.New("it can't be mended in place")
 	errDamaged     = errors.New("the store is damaged")
+	errNotInTrash  = errors.New("not in the trash")
+	errInTheWay    = errors.New("the id is in use again")
 	errNoRoom      = error(syscall.ENOSPC)
 )
 
@@ -67,6 +69,8 @@ var outcomes = []struct {
 	{sessiondb.ErrNotEmpty, exitFailed, "it was left as it is; give a new file, or an empty schema of a server"},
 	{sessiondb.ErrUncopied, exitFailed, "the source is as it was; 'sessiondb doctor --db SOURCE' says what can be mended"},
 	{sessiondb.ErrSourceChanges, exitFailed, "what was copied stays; stop the programs that write to the source, and run it again to go on"},
+	{errNotInTrash, exitNotFound, "'sessiondb trash list' shows what is there"},
+	{errInTheWay, exitFailed, "nothing was changed; delete that one first"},
 	{sessiondb.ErrAmbiguous, exitFailed, "give more of the id"},
 	{sessiondb.ErrTitleTaken, exitFailed, "choose another title, or rename that session first"},
 	{sessiondb.ErrTitleInvalid, exitUsage, "shorten the title"},

@@ -27,6 +27,10 @@ func TestDocumentedKeys(t *testing.T) {
 	exported := filepath.Join(t.TempDir(), "export.jsonl")
 	run(t, "export", "--db", store, "-o", exported)
 	copied := filepath.Join(t.TempDir(), "copy", "state.db")
+	trash := fixture.Copy(t, "hermes-v11.db")
+	for _, title := range []string{"refactor auth", "picture of a cat"} {
+		run(t, "delete", title, "--yes", "--keep-files", "--db", trash)
+	}
 	sections := documented(t)
 	compared := map[string]bool{}
 	for _, c := range []struct {
@@ -51,6 +55,9 @@ func TestDocumentedKeys(t *testing.T) {
 		{"export", []string{"export", "refactor auth"}},
 		{"delete --json and prune --json", []string{"delete", "refactor auth", "--dry-run", "--json"}},
 		{"delete --json and prune --json", []string{"prune", "--dry-run", "--json"}},
+		{"trash list --json", []string{"trash", "list", "--json", "--db", trash}},
+		{"trash restore --json", []string{"trash", "restore", "refactor auth", "--json", "--db", trash}},
+		{"trash empty --json", []string{"trash", "empty", "--yes", "--json", "--db", trash}},
 		{"recover --json", []string{"recover", store, filepath.Join(t.TempDir(), "new.db"), "--json"}},
 		{"backup --json", []string{"backup", filepath.Join(t.TempDir(), "b.db"), "--json"}},
 		{"restore --json", []string{"restore", fixture.Copy(t, "hermes-v10.db"), "--json", "--dry-run"}},

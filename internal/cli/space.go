@@ -47,6 +47,9 @@ func spaceName(p sessiondb.SpacePart) string {
 	case "index":
 		return "ordinary indexes"
 	case "own":
+		if strings.HasPrefix(p.Name, "sessiondb_trash") {
+			return "the trash"
+		}
 		return "tables of sessiondb"
 	case "free":
 		return "free pages"

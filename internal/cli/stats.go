@@ -19,6 +19,7 @@ type storeStats struct {
 	Messages      int64         `json:"messages"`
 	FileBytes     int64         `json:"file_bytes"`
 	WALBytes      int64         `json:"wal_bytes"`
+	Trash         int64         `json:"trash"` // conversations
 	Sources       []sourceStats `json:"sources"`
 
 	Space *sessiondb.Space `json:"space,omitempty"` // with --space
@@ -77,6 +78,9 @@ func (a *app) stats(ctx context.Context, db *sessiondb.DB, space bool) (s storeS
 	if s.Messages, err = db.MessageCount(ctx, ""); err != nil {
 		return s, err
 	}
+	if s.Trash, _, err = db.TrashSize(ctx); err != nil {
+		return s, err
+	}
 	rows, err := db.UsageBySource(ctx, sessiondb.UsageFilter{})
 	for _, r := range rows {
 		s.Sources = append(s.Sources, sourceStats{r.Key, r.Sessions})
@@ -113,6 +117,7 @@ func (a *app) statsTable(s storeStats) error {
 		{"schema version", term.Int(int64(s.SchemaVersion))},
 		{"sessions", term.Int(s.Sessions)},
 		{"messages", term.Int(s.Messages)},
+		{"conversations in the trash", term.Int(s.Trash)},
 		{"file", sizeCell(s.FileBytes)},
 		{"write-ahead log", sizeCell(s.WALBytes)},
 	}
