@@ -14,10 +14,16 @@ import (
 // copyTable is a table as a copy sees it.
 type copyTable struct {
 	name    string
-	key     []string    // what tells its rows apart
-	columns []string    // the key comes first
-	own     *addedTable // one that is made when it is needed; nil for what every store has
-	where   string      // rows that are copied; empty is all
+	key     []string // what tells its rows apart
+	columns []string // the key comes first
+	own     ownTable // one that is made when it is needed; nil for what every store has
+	where   string   // rows that are copied; empty is all
+}
+
+// ownTable is a table of our own: one that is made when it is needed.
+type ownTable interface {
+	exists(ctx context.Context, q engine.Queryer) (bool, error)
+	make(ctx context.Context, tx engine.Execer) error
 }
 
 // Keys of our own tell what a store has beside its rows: each store has its own.
@@ -27,6 +33,19 @@ var copyTables = []*copyTable{
 	{name: "state_meta", key: []string{"key"}, columns: []string{"key", "value"}, where: `key NOT LIKE 'sessiondb\_%' ESCAPE '\'`},
 	{name: orphansTable.name, key: []string{"session_id"}, columns: []string{"session_id", "parent_id", "kind", "orphaned_at"}, own: &orphansTable},
 	{name: modelUsageTable.name, key: []string{"session_id", "model"}, columns: append([]string{"session_id", "model"}, usageColumns...), own: &modelUsageTable},
+	{name: trashTable.name, key: []string{"id"}, columns: []string{"id", "session_id", "parent_id", "kind", "deleted_at", "sessions", "messages"}, own: &trashTable},
+	inTrash(0, sessionColumns),
+	inTrash(1, messageColumns),
+	inTrash(2, []string{"session_id", "parent_id", "kind", "orphaned_at"}),
+	inTrash(3, append([]string{"session_id", "model"}, usageColumns...)),
+}
+
+// inTrash is where the rows of a table are in the trash.
+func inTrash(i int, columns []string) *copyTable {
+	t := trashedTables[i]
+	key := append([]string{"trash_id"}, t.within...)
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return slices.Contains(key, c) })
+	return &copyTable{name: t.trash(), key: key, columns: append(key, columns...), own: t}
 }
 
 var sessionsCopied, messagesCopied = copyTables[0], copyTables[1]
@@ -101,11 +120,12 @@ func (t *copyTable) find(ctx context.Context, q engine.Queryer, like [][]any) (m
 		for _, row := range part {
 			args = append(args, row[:len(t.key)]...)
 		}
-		list := placeholders(len(part))
-		if len(t.key) > 1 {
-			list = `VALUES ` + strings.TrimSuffix(strings.Repeat(`(`+placeholders(len(t.key))+`), `, len(part)), ", ")
+		which := t.key[0] + ` IN (` + placeholders(len(part)) + `)`
+		if len(t.key) > 1 { // a list of VALUES would be one of texts to PostgreSQL
+			one := ` OR (` + strings.Join(t.key, ` = ? AND `) + ` = ?)`
+			which = `(` + strings.TrimPrefix(strings.Repeat(one, len(part)), ` OR `) + `)`
 		}
-		rows, err := t.read(ctx, q, nil, t.filter(`(`+strings.Join(t.key, ", ")+`) IN (`+list+`)`), args...)
+		rows, err := t.read(ctx, q, nil, t.filter(which), args...)
 		if err != nil {
 			return nil, err
 		}

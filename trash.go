@@ -36,14 +36,16 @@ type trashed struct {
 	name string
 	key  string      // the column that names the session
 	made *addedTable // nil for those that every store has
+	// within are the columns that tell the rows of one deletion apart.
+	within []string
 }
 
 // trashedTables come in the order in which they are put back.
 var trashedTables = []trashed{
-	{"sessions", "id", nil},
-	{"messages", "session_id", nil},
-	{orphansTable.name, "session_id", &orphansTable},
-	{modelUsageTable.name, "session_id", &modelUsageTable},
+	{"sessions", "id", nil, []string{"id"}},
+	{"messages", "session_id", nil, []string{"id"}},
+	{orphansTable.name, "session_id", &orphansTable, []string{"session_id"}},
+	{modelUsageTable.name, "session_id", &modelUsageTable, []string{"session_id", "model"}},
 }
 
 // orphansTrash keeps what is remembered of sessions in the trash.
@@ -66,7 +68,7 @@ func (t trashed) prepare(ctx context.Context, tx engine.Execer) (columns []engin
 	if len(have) == 0 {
 		_, err := tx.Exec(ctx, `CREATE TABLE IF NOT EXISTS `+t.trash()+` AS SELECT CAST('' AS TEXT) AS trash_id, t.* FROM `+t.name+` t WHERE 1 = 0`)
 		if err == nil {
-			_, err = tx.Exec(ctx, `CREATE INDEX IF NOT EXISTS `+t.trash()+`_id ON `+t.trash()+` (trash_id)`)
+			_, err = tx.Exec(ctx, `CREATE INDEX IF NOT EXISTS `+t.trash()+`_id ON `+t.trash()+` (trash_id, `+strings.Join(t.within, ", ")+`)`)
 		}
 		return columns, err
 	}
@@ -79,6 +81,23 @@ func (t trashed) prepare(ctx context.Context, tx engine.Execer) (columns []engin
 		}
 	}
 	return columns, nil
+}
+
+// exists reports whether there is such a table in the trash.
+func (t trashed) exists(ctx context.Context, q engine.Queryer) (bool, error) {
+	columns, err := q.Columns(ctx, t.trash())
+	return len(columns) > 0, err
+}
+
+// make makes the table in the trash, and the one that rows are taken from.
+func (t trashed) make(ctx context.Context, tx engine.Execer) error {
+	if t.made != nil {
+		if err := t.made.make(ctx, tx); err != nil {
+			return err
+		}
+	}
+	_, err := t.prepare(ctx, tx)
+	return err
 }
 
 // put copies the rows of sessions to the trash and returns how many.

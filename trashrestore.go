@@ -146,40 +146,40 @@ func (b *comeback) remembered(ctx context.Context) ([]string, error) {
 func (b *comeback) insert(ctx context.Context) error {
 	for _, t := range trashedTables {
 		there, err := b.tx.Columns(ctx, t.trash())
+		if err == nil && len(there) > 0 {
+			err = t.putBack(ctx, b.tx, b.id, there)
+		}
 		if err != nil {
-			return err
-		}
-		if len(there) == 0 {
-			continue
-		}
-		var rows int64
-		if err := b.tx.QueryRow(ctx, `SELECT COUNT(*) FROM `+t.trash()+` WHERE trash_id = ?`, b.id).Scan(&rows); err != nil {
-			return err
-		}
-		if rows == 0 {
-			continue
-		}
-		if t.made != nil {
-			if err := t.made.make(ctx, b.tx); err != nil {
-				return err
-			}
-		}
-		here, err := b.tx.Columns(ctx, t.name)
-		if err != nil {
-			return err
-		}
-		list := names(slices.DeleteFunc(here, func(c engine.Column) bool {
-			return !slices.ContainsFunc(there, func(o engine.Column) bool { return o.Name == c.Name })
-		}))
-		query := `INSERT INTO ` + t.name + ` (` + list + `) SELECT ` + list + ` FROM ` + t.trash() + ` t WHERE t.trash_id = ?`
-		if t.made != nil {
-			query += ` ON CONFLICT DO NOTHING`
-		}
-		if _, err := b.tx.Exec(ctx, query, b.id); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// putBack copies the rows of a deletion back; there are the columns in the trash.
+func (t trashed) putBack(ctx context.Context, tx engine.Execer, trashID string, there []engine.Column) error {
+	var rows int64
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM `+t.trash()+` WHERE trash_id = ?`, trashID).Scan(&rows); err != nil || rows == 0 {
+		return err
+	}
+	if t.made != nil {
+		if err := t.made.make(ctx, tx); err != nil {
+			return err
+		}
+	}
+	here, err := tx.Columns(ctx, t.name)
+	if err != nil {
+		return err
+	}
+	list := names(slices.DeleteFunc(here, func(c engine.Column) bool {
+		return !slices.ContainsFunc(there, func(o engine.Column) bool { return o.Name == c.Name })
+	}))
+	query := `INSERT INTO ` + t.name + ` (` + list + `) SELECT ` + list + ` FROM ` + t.trash() + ` t WHERE t.trash_id = ?`
+	if t.made != nil {
+		query += ` ON CONFLICT DO NOTHING`
+	}
+	_, err = tx.Exec(ctx, query, trashID)
+	return err
 }
 
 // rejoin gives back parents that a deletion took away, to what came back and to

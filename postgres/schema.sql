@@ -98,10 +98,10 @@ ALTER TABLE sessiondb_trash_sessions DROP COLUMN IF EXISTS created;
 CREATE TABLE IF NOT EXISTS sessiondb_trash_messages (trash_id TEXT COLLATE "C" NOT NULL, LIKE messages);
 CREATE TABLE IF NOT EXISTS sessiondb_trash_orphans (trash_id TEXT COLLATE "C" NOT NULL, LIKE sessiondb_orphans);
 CREATE TABLE IF NOT EXISTS sessiondb_trash_model_usage (trash_id TEXT COLLATE "C" NOT NULL, LIKE sessiondb_model_usage);
-CREATE INDEX IF NOT EXISTS sessiondb_trash_sessions_id ON sessiondb_trash_sessions(trash_id);
-CREATE INDEX IF NOT EXISTS sessiondb_trash_messages_id ON sessiondb_trash_messages(trash_id);
-CREATE INDEX IF NOT EXISTS sessiondb_trash_orphans_id ON sessiondb_trash_orphans(trash_id);
-CREATE INDEX IF NOT EXISTS sessiondb_trash_model_usage_id ON sessiondb_trash_model_usage(trash_id);
+CREATE INDEX IF NOT EXISTS sessiondb_trash_sessions_id ON sessiondb_trash_sessions(trash_id, id);
+CREATE INDEX IF NOT EXISTS sessiondb_trash_messages_id ON sessiondb_trash_messages(trash_id, id);
+CREATE INDEX IF NOT EXISTS sessiondb_trash_orphans_id ON sessiondb_trash_orphans(trash_id, session_id);
+CREATE INDEX IF NOT EXISTS sessiondb_trash_model_usage_id ON sessiondb_trash_model_usage(trash_id, session_id, model);
 
 -- Values of another type than their column: see odd.go.
 CREATE TABLE IF NOT EXISTS sessiondb_odd (

@@ -263,7 +263,7 @@ func (m *model) delete() tea.Cmd {
 	return func() tea.Msg {
 		var r sessiondb.DeleteReport
 		err := m.o.Write(m.ctx, func(db *sessiondb.DB) (err error) {
-			r, err = db.DeleteSession(m.ctx, id, sessiondb.DeleteOptions{})
+			r, err = db.DeleteSession(m.ctx, id, sessiondb.DeleteOptions{Trash: true})
 			return err
 		})
 		return done{note: fmt.Sprintf("deleted %s and %s", plural(int64(len(r.Sessions)), "session"), plural(r.Messages, "message")), err: err, gone: id}

@@ -20,6 +20,7 @@ func testTrash(t *testing.T, h *harness) {
 	t.Run("finding", func(t *testing.T) { trashFind(t, h) })
 	t.Run("emptying", func(t *testing.T) { trashEmpty(t, h) })
 	t.Run("nothing goes there unasked", func(t *testing.T) { trashUnasked(t, h) })
+	t.Run("a copy of the store has it", func(t *testing.T) { trashCopy(t, h) })
 	t.Run("a fork and its parent", func(t *testing.T) { trashFork(t, h) })
 }
 
@@ -305,5 +306,25 @@ func trashFork(t *testing.T, h *harness) {
 				t.Errorf("%+v, %s first: %d messages with ancestors", o, first, len(ms))
 			}
 		}
+	}
+}
+
+func trashCopy(t *testing.T, h *harness) {
+	db, c := h.store(t)
+	h.family(t, db, c)
+	before := wholeStore(t, db)
+	for _, id := range []string{"a", "helper", "other"} {
+		c.add(time.Second)
+		remove(t, db, id, sessiondb.DeleteOptions{Trash: true})
+	}
+	copied, later := h.store(t)
+	later.set(c.now())
+	copyAll(t, db, copied)
+	same(t, db, copied)
+	for _, id := range []string{"helper", "other", "a"} {
+		bringBack(t, copied, id)
+	}
+	if after := wholeStore(t, copied); after != before {
+		t.Errorf("restored as\n%s\nwas\n%s", after, before)
 	}
 }
