@@ -5,11 +5,16 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -17,7 +22,7 @@ import (
 
 // Backup implements [engine.Maintenance]. It is a dump of the schema in the custom
 // format, by pg_dump, which must be there: pg_restore puts it back. It is of one
-// snapshot, and that is what is counted.
+// snapshot, and that is what is counted; it is read through before it has its name.
 func (s *store) Backup(ctx context.Context, dst string) (out engine.Backup, err error) {
 	if dst == "" || strings.ContainsRune(dst, 0) {
 		return out, fmt.Errorf("%w: no file name", sessiondb.ErrInvalid)
@@ -47,7 +52,7 @@ func (s *store) Backup(ctx context.Context, dst string) (out engine.Backup, err 
 		if err != nil {
 			return err
 		}
-		return s.dump(ctx, program, snapshot, part)
+		return s.dump(ctx, program, snapshot, serverOf(q.(*tx).conn), part)
 	})
 	if err != nil {
 		return out, err
@@ -59,15 +64,22 @@ func (s *store) Backup(ctx context.Context, dst string) (out engine.Backup, err 
 	if err != nil {
 		return out, err
 	}
+	held, err := verifyDump(ctx, part.Name())
+	if err != nil {
+		return out, err
+	}
+	if held.Sessions != out.Sessions || held.Messages != out.Messages {
+		return out, fmt.Errorf("%w: the dump has %d sessions and %d messages, not %d and %d", sessiondb.ErrCorrupt, held.Sessions, held.Messages, out.Sessions, out.Messages)
+	}
 	out.Bytes, out.SchemaVersion = info.Size(), s.version
 	return out, os.Link(part.Name(), dst) // unlike a rename, it never overwrites
 }
 
 // dump writes the schema, as a snapshot sees it, to a file.
-func (s *store) dump(ctx context.Context, program, snapshot string, to *os.File) error {
+func (s *store) dump(ctx context.Context, program, snapshot string, at pgconn.FallbackConfig, to *os.File) error {
 	c := s.pool.Config().ConnConfig
 	cmd := exec.CommandContext(ctx, program, "--format=custom", "--schema="+quotePattern(s.schema), "--snapshot="+snapshot, "--no-password",
-		"--host="+c.Host, fmt.Sprintf("--port=%d", c.Port), "--username="+c.User, "--dbname="+c.Database) // #nosec G204 -- pg_dump, with what Open was given
+		"--host="+at.Host, fmt.Sprintf("--port=%d", at.Port), "--username="+c.User, "--dbname="+c.Database) // #nosec G204 -- pg_dump, with what Open was given
 	cmd.Env = append(append(os.Environ(), "PGPASSWORD="+c.Password), tlsEnvironment(s.dsn)...)
 	var told bytes.Buffer
 	cmd.Stdout, cmd.Stderr = to, &told
@@ -78,6 +90,36 @@ func (s *store) dump(ctx context.Context, program, snapshot string, to *os.File)
 		return fmt.Errorf("pg_dump: %w: %s", err, strings.TrimSpace(told.String()))
 	}
 	return nil
+}
+
+// serverOf is the server of several that a connection leads to: the snapshot is known
+// there alone.
+func serverOf(c *pgx.Conn) pgconn.FallbackConfig {
+	config := c.Config()
+	first := pgconn.FallbackConfig{Host: config.Host, Port: config.Port}
+	at := c.PgConn().Conn().RemoteAddr()
+	for _, f := range config.Fallbacks {
+		if isAt(&first, at) {
+			break
+		}
+		if isAt(f, at) {
+			return *f
+		}
+	}
+	return first
+}
+
+// isAt says whether a server may have an address.
+func isAt(f *pgconn.FallbackConfig, at net.Addr) bool {
+	if network, address := pgconn.NetworkAddress(f.Host, f.Port); network == "unix" {
+		return at.Network() == "unix" && at.String() == address
+	}
+	tcp, ok := at.(*net.TCPAddr)
+	if !ok || tcp.Port != int(f.Port) {
+		return false
+	}
+	ips, err := net.LookupIP(f.Host)
+	return err != nil || slices.ContainsFunc(ips, tcp.IP.Equal)
 }
 
 // quotePattern is a name that pg_dump takes as it is, not as a pattern.

@@ -195,6 +195,9 @@ func (a *app) verify(ctx context.Context, path string) error {
 		b.BackupReport, err = db.Verify(ctx)
 		return err
 	})
+	if errors.Is(err, sessiondb.ErrNotStore) {
+		err = a.verifyDump(ctx, path, &b.BackupReport, err)
+	}
 	if err != nil {
 		return failf(badBackup(err), "%s is not good: %v", path, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/url"
+	"os/exec"
 	"strings"
 
 	"github.com/sessiondb-go/sessiondb"
@@ -76,6 +77,19 @@ func (a *app) backupServer(ctx context.Context, args []string, keep int) (b back
 		return err
 	})
 	return b, err
+}
+
+// verifyDump reads a dump of a store on a server through. What is none is no backup for
+// the reason that was found before.
+func (a *app) verifyDump(ctx context.Context, path string, r *sessiondb.BackupReport, before error) error {
+	defer a.working("reading the dump")()
+	dump, err := postgres.VerifyDump(ctx, path)
+	if errors.Is(err, sessiondb.ErrNotStore) || errors.Is(err, exec.ErrNotFound) {
+		return before
+	}
+	*r = dump
+	r.Bytes = size(path)
+	return err
 }
 
 // checkServer checks a store on a server.
