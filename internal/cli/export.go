@@ -168,34 +168,17 @@ func (a *app) export(ctx context.Context, db *sessiondb.DB, e exporting) error {
 	return nil
 }
 
-// exportAs writes an export in a format. What people read is made of the same
-// lines, so that what is masked or left out is the same in all formats.
+// exportAs writes an export in a format.
 func exportAs(ctx context.Context, db *sessiondb.DB, w io.Writer, f sessiondb.ExportFilter, format string) (n int64, err error) {
-	var to transcript.Writer
-	end := func() error { return nil }
 	switch format {
 	case "markdown":
-		to = &transcript.Markdown{W: w}
+		return transcript.Export(ctx, db, f, &transcript.Markdown{W: w})
 	case "html":
 		page := &htmlview.Page{W: w}
-		to, end = page, page.Close
-	default:
-		return db.ExportAll(ctx, w, f)
+		n, err = transcript.Export(ctx, db, f, page)
+		return n, errors.Join(err, page.Close())
 	}
-	lines, out := io.Pipe()
-	read := make(chan error)
-	go func() {
-		var err error
-		n, err = db.ExportAll(ctx, out, f)
-		_ = out.CloseWithError(err) // never fails
-		read <- err
-	}()
-	shown := transcript.Exported(lines, to)
-	_ = lines.CloseWithError(shown) // never fails
-	if err := <-read; err != nil {
-		shown = err // the other one says the same
-	}
-	return n, errors.Join(shown, end())
+	return db.ExportAll(ctx, w, f)
 }
 
 // writeTo writes to a file, or to out if output names none.

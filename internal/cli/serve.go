@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -21,6 +23,7 @@ func (a *app) serveCommand() *cobra.Command {
 	var o serve.Options
 	var listen string
 	var readOnly bool
+	var files transcriptFiles
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Show the store in a browser, and offer it to programs over HTTP",
@@ -39,12 +42,18 @@ POST /rpc/METHOD; /openapi.json describes them.`,
 			if readOnly {
 				open = a.read
 			}
-			o.Version, o.Logger = buildVersion().Version, a.logger()
+			o.Version, o.Logger, o.Now, o.LogSize = buildVersion().Version, a.logger(), a.now, a.logSize
+			gone, err := files.options(a)
+			if err != nil {
+				return err
+			}
+			o.SessionsDir = gone.SessionsDir
 			return open(ctx, func(db *sessiondb.DB) error { return a.serve(ctx, db, listen, o) })
 		},
 	}
 	cmd.Flags().BoolVar(&readOnly, "read-only", false, "refuse every change")
 	cmd.Flags().StringVar(&listen, "listen", "", "serve at `ADDRESS` instead of "+usualAddress+", or any port where that is taken")
+	files.flags(cmd)
 	cmd.Flags().StringSliceVar(&o.Names, "host", nil, "also go by the host `NAME`, of this machine or of a proxy")
 	return cmd
 }
@@ -68,6 +77,22 @@ func (a *app) serve(ctx context.Context, db *sessiondb.DB, address string, o ser
 		a.note("warning: other machines reach this address, and the token travels unencrypted; without --listen this machine alone does")
 	}
 	return serve.Serve(ctx, l, db, o)
+}
+
+// logSize is how long the write-ahead log of the store is.
+func (a *app) logSize() (int64, bool) {
+	path, err := a.storePath()
+	if err != nil || onServer(path) {
+		return 0, false
+	}
+	info, err := os.Stat(path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, true
+	}
+	if err != nil {
+		return 0, false
+	}
+	return info.Size(), true
 }
 
 // listenAt takes the address, or the usual one, or else any port.

@@ -31,7 +31,9 @@ func (s *server) rpc(w http.ResponseWriter, r *http.Request) {
 		s.writeProblem(w, api.Explain(err))
 		return
 	}
+	begun := time.Now()
 	result, err := call.Do(r.Context(), s.db)
+	s.meter.called(name, begun, m.Access.Writes(), err)
 	if err != nil {
 		s.writeProblem(w, api.Explain(err))
 		return

@@ -26,6 +26,12 @@ type Options struct {
 	// Names are host names that it goes by as well.
 	Names   []string
 	Version string // of the program
+	// SessionsDir is a folder of transcript files, of which those of a deleted
+	// session go with it; empty for none.
+	SessionsDir string
+	// LogSize tells how long the write-ahead log is, in bytes, and false where
+	// there is none; nil is fine.
+	LogSize func() (int64, bool)
 	// Logger is told of what no caller can be told; nil discards.
 	Logger *slog.Logger
 	// Now is the clock, and its zone that of the days; nil means time.Now.
@@ -43,6 +49,7 @@ type server struct {
 	sources sources
 	checkup checkup
 	hub     hub
+	meter   meter
 }
 
 // Handler serves a store, until ctx ends.
@@ -69,7 +76,7 @@ func (s *server) handler() http.Handler {
 	open.HandleFunc("POST /login", s.login)
 	open.Handle("/", s.known(s.rooms()))
 	walls := httpaccess.Hosts(s.options.Local, s.options.Names, httpaccess.SameOrigin(open))
-	return s.guarded(walls)
+	return s.guarded(s.meter.count(walls))
 }
 
 // rooms are what only who is known gets to see.
@@ -82,7 +89,12 @@ func (s *server) rooms() http.Handler {
 	mux.HandleFunc("GET /usage", s.usage)
 	mux.HandleFunc("GET /health", s.health)
 	mux.HandleFunc("POST /check", s.check)
+	mux.HandleFunc("POST /rename", s.rename)
+	mux.HandleFunc("GET /delete", s.askDelete)
+	mux.HandleFunc("POST /delete", s.delete)
+	mux.HandleFunc("GET /export", s.export)
 	mux.HandleFunc("GET /events", s.events)
+	mux.HandleFunc("GET /metrics", s.metrics)
 	mux.HandleFunc("GET /rpc/{method}", onlyPost)
 	mux.HandleFunc("/", s.nowhere)
 	mux.HandleFunc("POST /rpc/{method}", s.rpc)
