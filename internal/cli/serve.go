@@ -43,8 +43,8 @@ POST /rpc/METHOD; /openapi.json describes them.`,
 				open = a.read
 			}
 			o.Version, o.Logger, o.Now, o.LogSize = buildVersion().Version, a.logger(), a.now, a.logSize
-			gone, err := files.options(a)
-			if err != nil {
+			var gone sessiondb.DeleteOptions
+			if err := files.set(a, &gone); err != nil {
 				return err
 			}
 			o.SessionsDir = gone.SessionsDir

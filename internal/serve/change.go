@@ -34,7 +34,7 @@ type doomed struct {
 }
 
 func (s *server) deletion(dry bool) sessiondb.DeleteOptions {
-	return sessiondb.DeleteOptions{SessionsDir: s.options.SessionsDir, DryRun: dry}
+	return sessiondb.DeleteOptions{SessionsDir: s.options.SessionsDir, DryRun: dry, Trash: true}
 }
 
 // askDelete says what would be deleted, and asks.
@@ -53,15 +53,16 @@ func (s *server) askDelete(w http.ResponseWriter, r *http.Request) {
 	s.page(w, http.StatusOK, "delete", view{Title: "Delete", Nav: "sessions", Data: doomed{id, name(one, ""), report}})
 }
 
-// delete deletes a conversation.
+// delete moves a conversation to the trash.
 func (s *server) delete(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	begun := time.Now()
-	report, err := s.db.DeleteSession(r.Context(), r.PostFormValue("id"), s.deletion(false))
+	id := r.PostFormValue("id")
+	report, err := s.db.DeleteSession(r.Context(), id, s.deletion(false))
 	s.meter.wrote(begun, err)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	s.page(w, http.StatusOK, "deleted", view{Title: "Deleted", Nav: "sessions", Data: report})
+	s.page(w, http.StatusOK, "deleted", view{Title: "Deleted", Nav: "sessions", Data: doomed{ID: id, Report: report}})
 }
