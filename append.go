@@ -25,54 +25,55 @@ const timestampValue = 6
 // SessionID of m are ignored; a zero Timestamp is now. The session's counters
 // rise in the same transaction. An unknown session is [ErrNotFound], a message
 // without a role or with malformed JSON [ErrInvalid]; nothing is then written.
-func (db *DB) AppendMessage(ctx context.Context, sessionID string, m Message) (id int64, err error) {
+// With [Once], a call that is made again adds nothing.
+func (db *DB) AppendMessage(ctx context.Context, sessionID string, m Message, options ...AppendOption) (id int64, err error) {
 	defer wrap(&err, "append message to %s", sessionID)
 	row, err := messageRow(sessionID, &m)
 	if err != nil {
 		return 0, err
 	}
 	calls := toolCalls(row)
-	err = db.writeAbout(ctx, func(tx engine.Execer) error {
+	ids, err := db.append(ctx, sessionID, 1, options, func(tx engine.Execer) ([]int64, error) {
 		if err := countMessages(ctx, tx, sessionID, 1, calls); err != nil {
-			return err
+			return nil, err
 		}
 		if m.Timestamp.IsZero() {
 			row[timestampValue] = epoch(db.now())
 		}
-		return tx.QueryRow(ctx, insertMessageSQL, row...).Scan(&id)
-	}, sessionID)
-	return id, err
+		ids := make([]int64, 1)
+		return ids, tx.QueryRow(ctx, insertMessageSQL, row...).Scan(&ids[0])
+	})
+	if err != nil {
+		return 0, err
+	}
+	return ids[0], nil
 }
 
 // AppendMessages adds several messages in one transaction: all or none. It
 // returns their ids in order. Messages without a Timestamp get now, each a
-// microsecond after the one before.
-func (db *DB) AppendMessages(ctx context.Context, sessionID string, ms []Message) (ids []int64, err error) {
+// microsecond after the one before. Options are as for [DB.AppendMessage].
+func (db *DB) AppendMessages(ctx context.Context, sessionID string, ms []Message, options ...AppendOption) (ids []int64, err error) {
 	defer wrap(&err, "append %d messages to %s", len(ms), sessionID)
 	rows, calls, err := messageRows(sessionID, ms)
 	if err != nil {
 		return nil, err
 	}
-	err = db.writeAbout(ctx, func(tx engine.Execer) error {
+	return db.append(ctx, sessionID, len(rows), options, func(tx engine.Execer) ([]int64, error) {
 		if err := countMessages(ctx, tx, sessionID, len(rows), calls); err != nil {
-			return err
+			return nil, err
 		}
-		ids = make([]int64, len(rows))
+		ids := make([]int64, len(rows))
 		now := db.now()
 		for i, row := range rows {
 			if ms[i].Timestamp.IsZero() {
 				row[timestampValue] = epoch(now.Add(time.Duration(i) * time.Microsecond))
 			}
 			if err := tx.QueryRow(ctx, insertMessageSQL, row...).Scan(&ids[i]); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		return nil
-	}, sessionID)
-	if err != nil {
-		return nil, err
-	}
-	return ids, nil
+		return ids, nil
+	})
 }
 
 // countMessages raises the counters of a session, in SQL. It comes before the

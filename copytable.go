@@ -38,6 +38,7 @@ var copyTables = []*copyTable{
 	inTrash(1, messageColumns),
 	inTrash(2, []string{"session_id", "parent_id", "kind", "orphaned_at"}),
 	inTrash(3, append([]string{"session_id", "model"}, usageColumns...)),
+	{name: appendsTable.name, key: []string{"session_id", "key"}, columns: []string{"session_id", "key", "message_ids", "appended_at"}, own: &appendsTable},
 }
 
 // inTrash is where the rows of a table are in the trash.

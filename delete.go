@@ -204,6 +204,9 @@ func (d *deletion) apply(ctx context.Context, tx engine.Execer, now float64) err
 			return err
 		}
 	}
+	if err := appendsTable.forget(ctx, tx, d.ids); err != nil {
+		return err
+	}
 	left := d.orphans
 	if len(d.trash) == 0 { // else what has an heir may get its parent back
 		left = slices.DeleteFunc(slices.Clone(left), func(o orphan) bool { return o.heir != "" })

@@ -49,6 +49,10 @@ var (
 	// ErrConnection means that a server can't be reached, or that the connection to
 	// it was lost. It is an [ErrIO] too, and what that says of writes holds.
 	ErrConnection error = connectionError{}
+	// ErrUncertain means that the connection was lost while a write was made
+	// durable: it is there whole or not at all, and which is not known. It is also
+	// [ErrConnection]. An append with a key ([Once]) can be made again without harm.
+	ErrUncertain = errors.New("it is not known whether this was written")
 	// ErrReplaced means that the file at the path is no longer the one that is
 	// open. Nothing was written.
 	ErrReplaced = errors.New("database file was replaced")

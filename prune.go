@@ -39,7 +39,8 @@ const (
 // It works oldest first in short transactions, each of which judges again what
 // it deletes. What rows of another program refer to stays and is reported. An
 // error, or the end of ctx, stops it in between: the report then tells what was
-// deleted until then.
+// deleted until then. Keys of appends ([Once]) that are over a week old are
+// forgotten too.
 func (db *DB) Prune(ctx context.Context, f PruneFilter, o DeleteOptions) (r DeleteReport, err error) {
 	defer wrap(&err, "prune")
 	if f.OlderThan < 0 {
@@ -60,6 +61,9 @@ func (db *DB) Prune(ctx context.Context, f PruneFilter, o DeleteOptions) (r Dele
 	err = s.run(ctx, roots, func(q engine.Queryer, roots []string) (choice, error) {
 		return db.judge(ctx, q, roots, cutoff, budget)
 	})
+	if err == nil && !o.DryRun {
+		err = db.forgetKeys(ctx)
+	}
 	return r, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sessiondb-go/sessiondb"
@@ -38,6 +39,7 @@ const (
 	dataCorrupted        = "XX001"
 	indexCorrupted       = "XX002"
 	ioError              = "58030"
+	idleInTransaction    = "25P03"
 )
 
 // isBusy says that another writer was in the way: what was begun is undone, and
@@ -75,13 +77,43 @@ func mapError(err error) error {
 	case tooManyConnections:
 		return named(sessiondb.ErrBusy, err)
 	default:
-		if strings.HasPrefix(code, "08") || strings.HasPrefix(code, "57P") {
+		if endsConnection(err) {
 			return named(sessiondb.ErrConnection, err)
 		}
 		return err
 	}
 	if isLost(err) {
 		return named(sessiondb.ErrConnection, err)
+	}
+	return err
+}
+
+// endsConnection says that the server ended the connection, or refused it for now.
+func endsConnection(err error) bool {
+	code := sqlState(err)
+	return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "57P") || code == idleInTransaction
+}
+
+// goneError says that there is no connection to the server, and that nothing was
+// asked of it that could have been done.
+type goneError struct{ error }
+
+func (e *goneError) Unwrap() error { return e.error }
+
+// lostBefore is the error of a transaction whose commit was not asked for yet: if
+// the connection is lost, the server undoes it.
+func lostBefore(ctx context.Context, c *pgx.Conn, err error) error {
+	if err != nil && ctx.Err() == nil && (c.IsClosed() || endsConnection(err)) {
+		return &goneError{named(sessiondb.ErrConnection, err)}
+	}
+	return err
+}
+
+// unreached is the error of a try to connect.
+func unreached(err error) error {
+	connect := (*pgconn.ConnectError)(nil)
+	if (errors.As(err, &connect) || isLost(err)) && sqlState(err) == "" || endsConnection(err) {
+		return &goneError{err}
 	}
 	return err
 }

@@ -59,13 +59,13 @@ func (s *store) Settled(ctx context.Context) (id int64, err error) {
 	defer c.Release()
 	err = c.QueryRow(ctx, `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM messages_id_seq`).Scan(&id)
 	if err != nil {
-		return 0, mapError(err)
+		return 0, mapError(lostBefore(ctx, c.Conn(), err))
 	}
 	var writers []string
 	for first := true; ; first = false {
 		still, err := s.writing(ctx, c.Conn(), first, writers)
 		if err != nil {
-			return 0, mapError(err)
+			return 0, mapError(lostBefore(ctx, c.Conn(), err))
 		}
 		if writers = still; len(writers) == 0 {
 			return id, nil

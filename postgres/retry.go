@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/sessiondb-go/sessiondb"
@@ -12,18 +13,29 @@ import (
 // is tried again.
 const lockTimeout = time.Second
 
+// patience is how long a write waits for a server that can't be reached: so long
+// may it take until another server takes the place of one that failed.
+const patience = 30 * time.Second
+
 // retry runs op until nobody is in the way, or the policy is used up; then the
-// error is a *sessiondb.BusyError.
+// error is a *sessiondb.BusyError. A connection that was lost is made anew.
 func (s *store) retry(ctx context.Context, op func() error) error {
-	return retry.Do(ctx, s.pause, op, func(err error, n int, waited time.Duration) error {
-		switch {
+	busy := 0
+	return retry.Do(ctx, s.pause, op, func(err error, _ int, waited time.Duration) error {
+		if gone := (*goneError)(nil); errors.As(err, &gone) {
+			if waited < patience {
+				return nil
+			}
+			return err
+		}
+		switch busy++; {
 		case !isBusy(err):
 			return err
-		case n < retry.Attempts:
+		case busy < retry.Attempts:
 			return nil
 		case sqlState(err) == uniqueViolation:
 			return err // nobody was in the way: it is there
 		}
-		return &sessiondb.BusyError{Attempts: n, Waited: waited}
+		return &sessiondb.BusyError{Attempts: busy, Waited: waited}
 	})
 }

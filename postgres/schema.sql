@@ -103,6 +103,14 @@ CREATE INDEX IF NOT EXISTS sessiondb_trash_messages_id ON sessiondb_trash_messag
 CREATE INDEX IF NOT EXISTS sessiondb_trash_orphans_id ON sessiondb_trash_orphans(trash_id, session_id);
 CREATE INDEX IF NOT EXISTS sessiondb_trash_model_usage_id ON sessiondb_trash_model_usage(trash_id, session_id, model);
 
+CREATE TABLE IF NOT EXISTS sessiondb_appends (
+    session_id TEXT COLLATE "C" NOT NULL,
+    key TEXT COLLATE "C" NOT NULL,
+    message_ids TEXT COLLATE "C" NOT NULL,
+    appended_at DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (session_id, key)
+);
+
 -- Values of another type than their column: see odd.go.
 CREATE TABLE IF NOT EXISTS sessiondb_odd (
     id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

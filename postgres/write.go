@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -40,12 +41,12 @@ func (s *store) writeOnce(ctx context.Context, names []string, fn func(engine.Ex
 	defer leave()
 	c, err := s.acquire(ctx)
 	if err != nil {
-		return err
+		return unreached(err)
 	}
 	defer c.Release() // one that is still in a transaction, or broken, is thrown away
 	if _, err := c.Exec(ctx, `BEGIN ISOLATION LEVEL READ COMMITTED; `+saidNothing+`; SELECT `+s.locks(names), pgx.QueryExecModeSimpleProtocol); err != nil {
 		s.rollback(c.Conn())
-		return err
+		return lostBefore(ctx, c.Conn(), err)
 	}
 	t := &tx{store: s, conn: c.Conn(), writes: true}
 	done := false
@@ -56,12 +57,12 @@ func (s *store) writeOnce(ctx context.Context, names []string, fn func(engine.Ex
 		}
 	}()
 	if err := fn(t); err != nil {
-		return err
+		return lostBefore(ctx, c.Conn(), err)
 	}
 	t.end()
 	if t.said {
 		if err := t.index(ctx); err != nil {
-			return err
+			return lostBefore(ctx, c.Conn(), err)
 		}
 	}
 	done = true
@@ -80,10 +81,10 @@ var errUndone = errors.New("the server undid the transaction: a statement in it 
 // commit makes the transaction durable. Once it was asked for, the caller waits
 // for the answer: without one, nobody could tell what was written.
 func (t *tx) commit(ctx context.Context) error {
-	tag, err := t.conn.Exec(context.WithoutCancel(ctx), `COMMIT`)
+	tag, err := t.conn.Exec(context.WithoutCancel(ctx), `COMMIT`, pgx.QueryExecModeSimpleProtocol)
 	switch {
-	case err != nil && sqlState(err) == "":
-		return fmt.Errorf("%w: the connection was lost in the commit: what was written may turn out to be there: %w", sessiondb.ErrIO, err)
+	case err != nil && (t.conn.IsClosed() || endsConnection(err)):
+		return fmt.Errorf("%w: the connection was lost in the commit: %w: %w", sessiondb.ErrUncertain, sessiondb.ErrConnection, err)
 	case err != nil:
 		return err
 	case tag.String() == "ROLLBACK":
@@ -100,21 +101,37 @@ func (t *tx) noteSaid(query string) {
 	t.said = t.said || t.writes && (strings.Contains(query, "INTO messages") || strings.Contains(query, "UPDATE messages"))
 }
 
-// Read implements [engine.Engine].
+// Read implements [engine.Engine]. A connection that turns out to be lost before fn
+// is called is made anew.
 func (s *store) Read(ctx context.Context, fn func(engine.Queryer) error) error {
-	c, err := s.acquire(ctx)
+	var c *pgxpool.Conn
+	err := s.retry(ctx, func() (err error) {
+		c, err = s.beginRead(ctx)
+		return err
+	})
 	if err != nil {
 		return mapError(err)
 	}
 	defer c.Release()
-	// Searches for rare and for common words need different plans.
-	if _, err := c.Exec(ctx, `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL plan_cache_mode = force_custom_plan`, pgx.QueryExecModeSimpleProtocol); err != nil {
-		return mapError(err)
-	}
 	t := &tx{store: s, conn: c.Conn()}
 	defer func() {
 		t.end()
 		s.rollback(c.Conn())
 	}()
-	return mapError(fn(t))
+	return mapError(lostBefore(ctx, c.Conn(), fn(t)))
+}
+
+// beginRead begins a transaction that sees one state of the store.
+func (s *store) beginRead(ctx context.Context) (*pgxpool.Conn, error) {
+	c, err := s.acquire(ctx)
+	if err != nil {
+		return nil, unreached(err)
+	}
+	// Searches for rare and for common words need different plans.
+	if _, err := c.Exec(ctx, `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL plan_cache_mode = force_custom_plan`, pgx.QueryExecModeSimpleProtocol); err != nil {
+		err = lostBefore(ctx, c.Conn(), err)
+		c.Release()
+		return nil, err
+	}
+	return c, nil
 }

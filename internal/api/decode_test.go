@@ -75,7 +75,7 @@ var documented = map[string]string{
 	"list_pending_handoffs":                  "",
 	"prune_empty_ghost_sessions":             "sessions_dir",
 	"finalize_orphaned_compression_sessions": "",
-	"append_message":                         "session_id role content tool_name tool_calls tool_call_id token_count finish_reason reasoning reasoning_content reasoning_details codex_reasoning_items codex_message_items timestamp",
+	"append_message":                         "session_id role content tool_name tool_calls tool_call_id token_count finish_reason reasoning reasoning_content reasoning_details codex_reasoning_items codex_message_items timestamp idempotency_key",
 	"replace_messages":                       "session_id messages",
 	"clear_messages":                         "session_id",
 	"get_messages":                           "session_id",

@@ -14,8 +14,8 @@ import (
 var messageMethods = []*Method{
 	method(WritesSession, "append_message", "Adds a message to a session.", "the id of the message", appendMessage),
 	method(WritesSession, "append_messages", "Adds several messages to a session, all or none.", "the ids, in order",
-		func(ctx context.Context, db *sessiondb.DB, p messagesParams) (any, error) {
-			return list(db.AppendMessages(ctx, p.SessionID, p.messages()))
+		func(ctx context.Context, db *sessiondb.DB, p appendsParams) (any, error) {
+			return list(db.AppendMessages(ctx, p.SessionID, p.messages(), p.options()...))
 		}),
 	method(WritesSession, "replace_messages",
 		"Puts messages in the place of all messages of a session, all or none; one that brings its id and is unchanged keeps its row.",
@@ -102,15 +102,33 @@ func (t *instant) UnmarshalJSON(b []byte) error {
 type appendParams struct {
 	ofSession
 	messageFields
+	keyParam
+}
+
+// keyParam makes a call that can be made again.
+type keyParam struct {
+	IdempotencyKey *string `json:"idempotency_key" doc:"a call that is made again with the same key, within a week, adds nothing and gives the ids of the first"`
+}
+
+func (p keyParam) options() []sessiondb.AppendOption {
+	if p.IdempotencyKey == nil {
+		return nil
+	}
+	return []sessiondb.AppendOption{sessiondb.Once(*p.IdempotencyKey)}
 }
 
 func appendMessage(ctx context.Context, db *sessiondb.DB, p appendParams) (any, error) {
-	return result(db.AppendMessage(ctx, p.SessionID, p.message()))
+	return result(db.AppendMessage(ctx, p.SessionID, p.message(), p.options()...))
 }
 
 type messagesParams struct {
 	ofSession
 	Messages []givenMessage `json:"messages" need:"true" doc:"as append_message takes them; other keys are ignored"`
+}
+
+type appendsParams struct {
+	messagesParams
+	keyParam
 }
 
 // givenMessage is a message in a list. It may be a row that get_messages

@@ -42,6 +42,7 @@ var kinds = []KindInfo{
 	{"not_found", -32001, "there is no such session, or parent", sessiondb.ErrNotFound},
 	{"busy", -32010, "other programs wrote for as long as the retries last (`attempts`, `waited_seconds`); nothing was written", sessiondb.ErrBusy},
 	{"full", -32011, "the disk is full; nothing was written", sessiondb.ErrFull},
+	{"uncertain", -32019, "the connection was lost in the commit: what was to be written is there whole or not at all; a call with an `idempotency_key` can be made again", sessiondb.ErrUncertain},
 	{"io", -32018, "the system could not open, read, write or lock the file", sessiondb.ErrIO},
 	{"replaced", -32012, "another file took the place of the database; nothing was written", sessiondb.ErrReplaced},
 	{"schema_newer", -32013, "a newer program owns the file (`have`, `want`): it can be read, not written", sessiondb.ErrSchemaNewer},

@@ -167,6 +167,7 @@ func TestExplain(t *testing.T) {
 	}{
 		{busy, "busy", -32010, object{"attempts": 15, "waited_seconds": 1.5}},
 		{sessiondb.ErrBusy, "busy", -32010, nil},
+		{fmt.Errorf("%w: %w", sessiondb.ErrUncertain, sessiondb.ErrIO), "uncertain", -32019, nil},
 		{sessiondb.ErrFull, "full", -32011, nil},
 		{sessiondb.ErrNotStore, "not_store", -32016, nil},
 		{context.Canceled, "cancelled", -32020, nil},

@@ -86,6 +86,7 @@ var outcomes = []struct {
 	{sessiondb.ErrReferenced, exitFailed, "nothing was deleted; remove what the other program keeps about this session first"},
 	{sessiondb.ErrExists, exitFailed, "use another id"},
 	{sessiondb.ErrInvalid, exitUsage, "see --help"},
+	{sessiondb.ErrUncertain, exitFailed, ""},
 	{sessiondb.ErrIO, exitFailed, "nothing is half written; look for what the system says of the disk, and try again"},
 	{fs.ErrExist, exitFailed, "nothing is ever overwritten: choose another name"},
 	{fs.ErrPermission, exitFailed, "check the permissions of the file and its folder"},
@@ -102,6 +103,7 @@ var serverHints = []struct {
 	is   error
 	hint string
 }{
+	{sessiondb.ErrUncertain, "look whether it was done before you do it again"},
 	{sessiondb.ErrConnection, "check the address and the user, and whether the server runs; what was acknowledged is safe"},
 	{sessiondb.ErrReadOnly, "nothing was written; give the user of the database the rights of an owner, or name another one in the address"},
 	{fs.ErrPermission, "GRANT USAGE on the schema, and SELECT or more on its tables, gives them"},

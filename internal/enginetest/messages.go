@@ -19,6 +19,8 @@ func testMessages(t *testing.T, h *harness) {
 	t.Run("append to no session", func(t *testing.T) { appendUnknown(t, h) })
 	t.Run("append what can't be", func(t *testing.T) { appendInvalid(t, h) })
 	t.Run("append several", func(t *testing.T) { appendSeveral(t, h) })
+	t.Run("append once", func(t *testing.T) { appendOnce(t, h) })
+	t.Run("keys are forgotten", func(t *testing.T) { keysForgotten(t, h) })
 	t.Run("content comes back", func(t *testing.T) { contentRoundTrip(t, h) })
 	t.Run("invalid UTF-8", func(t *testing.T) { invalidUTF8(t, h) })
 	t.Run("tool calls", func(t *testing.T) { toolCallList(t, h) })

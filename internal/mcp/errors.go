@@ -25,6 +25,7 @@ var advice = []struct {
 	{sessiondb.ErrFull, "the disk is full and nothing was written; tell the user"},
 	{sessiondb.ErrReplaced, "the file was replaced and nothing was written; tell the user to restart this server"},
 	{sessiondb.ErrCorrupt, "the store is damaged; tell the user to run 'sessiondb doctor'"},
+	{sessiondb.ErrUncertain, "look whether it was written before you try again"},
 	{sessiondb.ErrIO, "the disk failed; tell the user"},
 	{sessiondb.ErrInvalid, "see the description of the parameters"},
 	{context.Canceled, "the call was cancelled"},
