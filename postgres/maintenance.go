@@ -42,45 +42,6 @@ func (s *store) Compact(ctx context.Context, o engine.CompactOptions) (out engin
 	return out, nil
 }
 
-// Check implements [engine.Maintenance]. It looks whether every message can be
-// found. What the server keeps, it looks after by itself: pg_amcheck reads it
-// through.
-func (s *store) Check(ctx context.Context, o engine.CheckOptions) (out []engine.Finding, err error) {
-	if o.Progress != nil {
-		o.Progress("search index", 0, 1)
-	}
-	var waiting, without int64
-	err = s.Read(ctx, func(q engine.Queryer) error {
-		return q.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM sessiondb_unindexed), (SELECT COUNT(*) FROM messages m
- WHERE NOT EXISTS (SELECT 1 FROM sessiondb_terms t WHERE t.message_id = m.id)
- AND NOT EXISTS (SELECT 1 FROM sessiondb_unindexed u WHERE u.id = m.id))`).Scan(&waiting, &without)
-	})
-	if err != nil {
-		return nil, err
-	}
-	if without > 0 {
-		out = append(out, engine.Finding{Code: "index_rows", What: fmt.Sprintf("%d messages are missing in the search index", without)})
-	}
-	return out, nil
-}
-
-// Repair implements [engine.Maintenance].
-func (s *store) Repair(ctx context.Context, o engine.RepairOptions) error {
-	var made int64
-	err := s.Write(ctx, func(e engine.Execer) (err error) {
-		made, err = e.Exec(ctx, `INSERT INTO sessiondb_unindexed SELECT m.id FROM messages m
- WHERE NOT EXISTS (SELECT 1 FROM sessiondb_terms t WHERE t.message_id = m.id) ON CONFLICT DO NOTHING`)
-		if err != nil {
-			return err
-		}
-		return e.(*tx).index(ctx)
-	})
-	if err == nil && made > 0 && o.Done != nil {
-		o.Done(engine.Repaired{Code: "index_rows", What: fmt.Sprintf("%d messages were added to the search index", made)})
-	}
-	return err
-}
-
 // Size implements [engine.Sized].
 func (s *store) Size(ctx context.Context) (n int64, err error) {
 	err = s.Read(ctx, func(q engine.Queryer) error {
