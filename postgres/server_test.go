@@ -17,7 +17,12 @@ import (
 // server is the connection string of the server of this run, empty without one.
 var server string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	if dsn := os.Getenv(workerVariable); dsn != "" {
+		os.Exit(work(dsn))
+	}
+	os.Exit(run(m))
+}
 
 func run(m *testing.M) int {
 	dsn, stop, err := pgtest.Start()

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -50,7 +49,7 @@ func openStore(ctx context.Context, dsn string, o Options) (_ *store, err error)
 		return nil, fmt.Errorf("open: %w: %w", sessiondb.ErrInvalid, err)
 	}
 	s := &store{schema: schemaOf(config), dsn: dsn, pause: retry.Pause}
-	s.place = placeOf(config, s.schema)
+	s.place = placeOf(config, dsn, s.schema)
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("open %s: %w", s.place, mapError(err))
@@ -74,24 +73,6 @@ func schemaOf(config *pgxpool.Config) string {
 		return first
 	}
 	return defaultSchema
-}
-
-// placeOf is a URL that opens the same store again, without the password.
-func placeOf(config *pgxpool.Config, schema string) string {
-	c := config.ConnConfig
-	u := url.URL{Scheme: "postgres", User: url.User(c.User), Path: "/" + c.Database}
-	q := url.Values{}
-	if strings.HasPrefix(c.Host, "/") {
-		q.Set("host", c.Host)
-		q.Set("port", fmt.Sprint(c.Port))
-	} else {
-		u.Host = fmt.Sprintf("%s:%d", c.Host, c.Port)
-	}
-	if schema != defaultSchema {
-		q.Set("search_path", schema)
-	}
-	u.RawQuery = q.Encode()
-	return u.String()
 }
 
 func (s *store) configure(config *pgxpool.Config, o Options) {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 )
 
 // Variable names a server for tests, by a connection string of a role that may
@@ -49,6 +51,9 @@ func Start() (dsn string, stop func(), err error) {
 // keeps those of each release, the newest first.
 func programs() string {
 	if p, err := exec.LookPath("initdb"); err == nil {
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			p = real // not all of them need have a link
+		}
 		return filepath.Dir(p)
 	}
 	if all, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); len(all) > 0 {
@@ -59,27 +64,57 @@ func programs() string {
 
 // startServer makes a cluster in dir that listens on a socket there alone.
 func startServer(bin, dir string) (dsn string, stop func() error, err error) {
-	as, err := unprivileged(dir)
+	c, err := newCluster(bin, dir)
 	if err != nil {
 		return "", nil, err
 	}
-	command := func(name string, args ...string) error {
-		cmd := exec.Command(filepath.Join(bin, name), args...)
-		cmd.Dir, cmd.SysProcAttr = dir, as
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%s: %w: %s", name, err, out)
-		}
-		return nil
-	}
-	data, log := filepath.Join(dir, "data"), filepath.Join(dir, "log")
-	if err := command("initdb", "--pgdata="+data, "--username=test", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"); err != nil {
+	if err := c.init(); err != nil {
 		return "", nil, err
 	}
-	options := "-c listen_addresses='' -c unix_socket_directories='" + dir + "' -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=200"
-	if err := command("pg_ctl", "--pgdata="+data, "--log="+log, "--wait", "--options="+options, "start"); err != nil {
+	if err := c.start("-c fsync=off -c synchronous_commit=off -c full_page_writes=off"); err != nil {
 		return "", nil, err
 	}
-	dsn = "postgres:///postgres?" + url.Values{"host": {dir}, "user": {"test"}}.Encode()
-	return dsn, func() error { return command("pg_ctl", "--pgdata="+data, "--mode=immediate", "stop") }, nil
+	return dsnOf(dir), c.stop, nil
+}
+
+// cluster is a server with its data.
+type cluster struct {
+	bin, dir string
+	as       *syscall.SysProcAttr
+}
+
+func newCluster(bin, dir string) (*cluster, error) {
+	as, err := unprivileged(dir)
+	return &cluster{bin, dir, as}, err
+}
+
+func (c *cluster) data() string { return filepath.Join(c.dir, "data") }
+
+// run runs one of the server's programs.
+func (c *cluster) run(name string, args ...string) error {
+	cmd := exec.Command(filepath.Join(c.bin, name), args...)
+	cmd.Dir, cmd.SysProcAttr = c.dir, c.as
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
+	}
+	return nil
+}
+
+func (c *cluster) init() error {
+	return c.run("initdb", "--pgdata="+c.data(), "--username=test", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+}
+
+func (c *cluster) start(options string) error {
+	options = "-c listen_addresses='' -c unix_socket_directories='" + c.dir + "' -c max_connections=200 " + options
+	return c.run("pg_ctl", "--pgdata="+c.data(), "--log="+filepath.Join(c.dir, "log"), "--wait", "--options="+options, "start")
+}
+
+func (c *cluster) stop() error {
+	return c.run("pg_ctl", "--pgdata="+c.data(), "--mode=immediate", "stop")
+}
+
+// dsnOf is the connection string of servers by their folders.
+func dsnOf(dirs ...string) string {
+	return "postgres:///postgres?" + url.Values{"host": {strings.Join(dirs, ",")}, "user": {"test"}}.Encode()
 }
