@@ -155,6 +155,6 @@ func TestBrowseAroundDamageInTmux(t *testing.T) {
 	m.run("send-keys", "docker")
 	m.see("searched one by one")
 	m.run("send-keys", "Enter")
-	m.see("a1b2c3 exit 1")
+	m.see("a1b2c3\nexit 1")
 	m.see("sessiondb doctor")
 }
