@@ -68,6 +68,7 @@ func (s *store) Settled(ctx context.Context) (id int64, err error) {
 			return 0, mapError(lostBefore(ctx, c.Conn(), err))
 		}
 		if writers = still; len(writers) == 0 {
+			s.noteWritten(ctx, c) // a replica must have them
 			return id, nil
 		}
 		if err := retry.Pause(ctx, settledEvery); err != nil {

@@ -15,6 +15,11 @@ import (
 type Options struct {
 	// ReadOnly opens for reading: nothing is created, migrated or changed.
 	ReadOnly bool
+	// ReadDSN names a replica, or several, that reads go to while they have what this
+	// store has written; a read waits a tenth of a second for that, and then goes to
+	// the primary, as it does where no replica answers. What others wrote may come
+	// later than on the primary. Empty is none.
+	ReadDSN string
 	// Logger receives warnings that no caller can be told; nil discards them.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.

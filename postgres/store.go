@@ -36,6 +36,7 @@ type store struct {
 	refusal error // what Write returns, nil when it may write
 	odd     oddities
 	closed  atomic.Bool
+	replica *replica // nil without one
 
 	warnings warnings
 	turns    *turns
@@ -56,10 +57,15 @@ func openStore(ctx context.Context, dsn string, o Options) (_ *store, err error)
 		}
 	}()
 	s.configure(config, o)
+	s.turns = newTurns(int(config.MaxConns) - readConns)
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, err
 	}
-	if err := s.prepare(ctx, o.ReadOnly); err != nil {
+	err = s.prepare(ctx, o.ReadOnly)
+	if err == nil {
+		err = s.openReplica(ctx, o)
+	}
+	if err != nil {
 		s.pool.Close()
 		return nil, err
 	}
@@ -93,7 +99,6 @@ func (s *store) configure(config *pgxpool.Config, o Options) {
 		p["default_transaction_read_only"] = "on"
 	}
 	config.MaxConns = max(config.MaxConns, leastConns)
-	s.turns = newTurns(int(config.MaxConns) - readConns)
 }
 
 // Info implements [engine.Engine].
@@ -113,6 +118,9 @@ func (s *store) Info() engine.Info {
 func (s *store) Close() error {
 	if s.closed.CompareAndSwap(false, true) {
 		s.pool.Close()
+		if s.replica != nil {
+			s.replica.pool.Close()
+		}
 	}
 	return nil
 }

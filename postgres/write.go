@@ -66,7 +66,11 @@ func (s *store) writeOnce(ctx context.Context, names []string, fn func(engine.Ex
 		}
 	}
 	done = true
-	return t.commit(ctx)
+	if err := t.commit(ctx); err != nil {
+		return err
+	}
+	s.noteWritten(ctx, c)
+	return nil
 }
 
 func (s *store) rollback(c *pgx.Conn) {
@@ -118,20 +122,37 @@ func (s *store) Read(ctx context.Context, fn func(engine.Queryer) error) error {
 		t.end()
 		s.rollback(c.Conn())
 	}()
-	return mapError(lostBefore(ctx, c.Conn(), fn(t)))
+	err = lostBefore(ctx, c.Conn(), fn(t))
+	if isBusy(err) { // a replica that had to go on
+		err = named(sessiondb.ErrBusy, err)
+	}
+	return mapError(err)
 }
 
 // beginRead begins a transaction that sees one state of the store.
 func (s *store) beginRead(ctx context.Context) (*pgxpool.Conn, error) {
+	if s.replica != nil && !s.closed.Load() {
+		if c := s.replica.current(ctx); c != nil && beginOn(ctx, c) == nil {
+			return c, nil
+		}
+	}
 	c, err := s.acquire(ctx)
 	if err != nil {
 		return nil, unreached(err)
 	}
-	// Searches for rare and for common words need different plans.
-	if _, err := c.Exec(ctx, `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL plan_cache_mode = force_custom_plan`, pgx.QueryExecModeSimpleProtocol); err != nil {
-		err = lostBefore(ctx, c.Conn(), err)
-		c.Release()
+	if err := beginOn(ctx, c); err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+// beginOn begins it on a connection, which it lets go where that fails.
+func beginOn(ctx context.Context, c *pgxpool.Conn) error {
+	// Searches for rare and for common words need different plans.
+	_, err := c.Exec(ctx, `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL plan_cache_mode = force_custom_plan`, pgx.QueryExecModeSimpleProtocol)
+	if err != nil {
+		err = lostBefore(ctx, c.Conn(), err)
+		c.Release()
+	}
+	return err
 }

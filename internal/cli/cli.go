@@ -38,6 +38,7 @@ type app struct {
 	now func() time.Time
 
 	store   string // flag --db
+	readDSN string // --read-dsn
 	json    bool   // flag --json
 	strict  bool   // reads of a damaged store fail, instead of giving what can be read
 	started bool   // arguments and flags were understood
@@ -77,6 +78,7 @@ A SESSION is an id, the unique beginning of one, or a title.`,
 		},
 	}
 	root.PersistentFlags().StringVar(&a.store, "db", "", "the store, a state.db `FILE` or postgres://...")
+	root.PersistentFlags().StringVar(&a.readDSN, "read-dsn", "", "with a store on a server: the `URL` of replicas that reads go to")
 	_ = root.MarkPersistentFlagFilename("db", "db")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.commands()...)

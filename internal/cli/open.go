@@ -127,6 +127,9 @@ func (a *app) with(ctx context.Context, path string, readOnly bool, fn func(*ses
 			}
 		}()
 	}
+	if a.readDSN != "" && !onServer(path) {
+		return usagef("--read-dsn goes with a store on a server, and %s is a file", path)
+	}
 	p := a.NewProgress()
 	defer p.Done()
 	o := sqlite.Options{ReadOnly: readOnly, Logger: a.logger(), Now: a.now, Progress: p.Report}

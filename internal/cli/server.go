@@ -51,7 +51,7 @@ func shown(store string) string {
 
 // openServer opens a store on a server.
 func (a *app) openServer(ctx context.Context, store string, readOnly bool) (*sessiondb.DB, error) {
-	db, err := postgres.Open(ctx, store, postgres.Options{ReadOnly: readOnly, Logger: a.logger(), Now: a.now})
+	db, err := postgres.Open(ctx, store, postgres.Options{ReadOnly: readOnly, ReadDSN: a.readDSN, Logger: a.logger(), Now: a.now})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, failf(errNoStore, "there is no store in that schema of %s", shown(store))
 	}
