@@ -33,11 +33,13 @@ var copyTables = []*copyTable{
 	{name: "state_meta", key: []string{"key"}, columns: []string{"key", "value"}, where: `key NOT LIKE 'sessiondb\_%' ESCAPE '\'`},
 	{name: orphansTable.name, key: []string{"session_id"}, columns: []string{"session_id", "parent_id", "kind", "orphaned_at"}, own: &orphansTable},
 	{name: modelUsageTable.name, key: []string{"session_id", "model"}, columns: append([]string{"session_id", "model"}, usageColumns...), own: &modelUsageTable},
+	{name: tagsTable.name, key: []string{"session_id", "tag"}, columns: []string{"session_id", "tag"}, own: &tagsTable},
 	{name: trashTable.name, key: []string{"id"}, columns: []string{"id", "session_id", "parent_id", "kind", "deleted_at", "sessions", "messages"}, own: &trashTable},
 	inTrash(0, sessionColumns),
 	inTrash(1, messageColumns),
 	inTrash(2, []string{"session_id", "parent_id", "kind", "orphaned_at"}),
 	inTrash(3, append([]string{"session_id", "model"}, usageColumns...)),
+	inTrash(4, nil),
 	{name: appendsTable.name, key: []string{"session_id", "key"}, columns: []string{"session_id", "key", "message_ids", "appended_at"}, own: &appendsTable},
 }
 

@@ -31,13 +31,32 @@ func (e ExportedSession) MarshalJSON() ([]byte, error) {
 
 // appendHead begins the object of an exported session, up to its messages.
 func appendHead(b []byte, s *Session, kind Kind) []byte {
-	b = appendText(s.appendColumns(b), "kind", string(kind))
+	b = s.beside.append(appendText(s.appendColumns(b), "kind", string(kind)))
 	return append(appendKey(b, "messages"), '[')
 }
 
 // head is the object of an exported session without its messages.
 func head(s *Session, kind Kind) []byte {
-	return object(appendText(s.appendColumns([]byte{'{'}), "kind", string(kind)))
+	return object(s.beside.append(appendText(s.appendColumns([]byte{'{'}), "kind", string(kind))))
+}
+
+// append renders what there is.
+func (e *beside) append(b []byte) []byte {
+	if len(e.tags) > 0 {
+		b = appendTexts(b, "tags", e.tags)
+	}
+	if e.forkedFrom != "" {
+		b = appendText(b, "forked_from", e.forkedFrom)
+	}
+	return b
+}
+
+// readBeside reads what the store knows of a session beside its row.
+func (s *Session) readBeside(ctx context.Context, q engine.Queryer) (err error) {
+	if s.beside.tags, err = tagsOf(ctx, q, s.ID); err == nil {
+		s.beside.forkedFrom, err = forkOf(ctx, q, s.ID)
+	}
+	return err
 }
 
 // ExportSession returns a session and its messages in one snapshot, or
@@ -49,6 +68,9 @@ func (db *DB) ExportSession(ctx context.Context, id string) (e ExportedSession, 
 			return err
 		}
 		if _, e.Kind, err = originOf(ctx, q, id); err != nil {
+			return err
+		}
+		if err = e.Session.readBeside(ctx, q); err != nil {
 			return err
 		}
 		e.Messages, err = sessionMessages(ctx, q, id)

@@ -18,6 +18,7 @@ type exportReader struct {
 	pipe    *exportPipe
 	wanted  map[string]bool // by id; nil is all
 	orphans bool            // there are remembered ones
+	tags    bool            // there are some
 	loss    engine.Loss
 	met     error // damage that the snapshot goes past
 	// Of the messages of the session under way: the last id, and how many.
@@ -54,6 +55,9 @@ func (x *exportReader) run(ctx context.Context) error {
 // plan checks the wanted ids and counts what there is to do.
 func (x *exportReader) plan(ctx context.Context) (err error) {
 	if x.orphans, err = orphansTable.exists(ctx, x.q); err != nil {
+		return err
+	}
+	if x.tags, err = tagsTable.exists(ctx, x.q); err != nil {
 		return err
 	}
 	if x.f.IDs != nil {
@@ -208,8 +212,14 @@ func (x *exportReader) eachMessage(ctx context.Context, s *Session, id any, fn f
 	return nil
 }
 
-// kind is what originOf says, without a look for what can't be.
+// kind is what originOf says, without a look for what can't be. It also reads what
+// stands beside the session.
 func (x *exportReader) kind(ctx context.Context, s *Session) (Kind, error) {
+	if x.tags || x.orphans {
+		if err := s.readBeside(ctx, x.q); err != nil {
+			return "", err
+		}
+	}
 	if s.ParentID == nil && !x.orphans {
 		return Root, nil
 	}

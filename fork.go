@@ -23,7 +23,7 @@ type ForkOptions struct {
 
 // Fork makes a session with the conversation up to and including a message, and
 // returns it. The fork has the source, user, model, its configuration, system
-// prompt and folder of the session that the message is in, and its title with
+// prompt, folder and tags of the session that the message is in, and its title with
 // the next ` + "` #N`" + `; messages keep their times. It counts what it holds, and no
 // tokens or costs: those were spent once. It is a [Branch] of that session, which
 // stays as it is and may go on.
@@ -78,7 +78,23 @@ func (f *fork) run(ctx context.Context, id string, messageID int64, endParent bo
 	if err := f.copyMessages(ctx); err != nil {
 		return err
 	}
+	if err := f.copyTags(ctx); err != nil {
+		return err
+	}
 	return f.link(ctx, endParent)
+}
+
+// copyTags gives the fork the tags of the conversation.
+func (f *fork) copyTags(ctx context.Context) error {
+	root, _, err := chainRoot(ctx, f.tx, f.from)
+	if err != nil {
+		return err
+	}
+	tags, err := tagsOf(ctx, f.tx, root)
+	if err != nil {
+		return err
+	}
+	return addTags(ctx, f.tx, f.id, tags)
 }
 
 // locate finds the session that the message is in.

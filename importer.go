@@ -210,7 +210,30 @@ func (b *importBatch) insert(ctx context.Context, s *importedSession, row []any,
 			return err
 		}
 	}
+	if err := b.insertBeside(ctx, s, row[startedAt]); err != nil {
+		return err
+	}
 	return b.insertMessages(ctx, s, row[startedAt], 0)
+}
+
+// insertBeside stores what a line says of a session beside its columns.
+func (b *importBatch) insertBeside(ctx context.Context, s *importedSession, started any) error {
+	if from := s.beside.forkedFrom; from != "" {
+		at := epoch(b.im.db.now())
+		if f, ok := started.(float64); ok && f > at {
+			at = f // else it would be remembered of an older session of that id
+		}
+		if err := rememberOrphans(ctx, b.tx, []orphan{{id: s.id(), parent: from, kind: forked}}, at); err != nil {
+			return err
+		}
+	}
+	if len(s.beside.tags) == 0 {
+		return nil
+	}
+	if err := tagsTable.make(ctx, b.tx); err != nil {
+		return err
+	}
+	return addTags(ctx, b.tx, s.id(), s.beside.tags)
 }
 
 var (

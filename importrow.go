@@ -124,6 +124,7 @@ type importedSession struct {
 	found    *comparison     // with the one that is stored
 	row      []any           // by sessionColumns
 	delegate bool            // it says that it is one
+	beside   beside          // what it says beside its columns
 	messages []byte          // a JSON list, or nil
 	count    int64           // of them
 	ordered  bool            // their ids rise, and leave room for more
@@ -155,6 +156,10 @@ func readImported(line []byte) (*importedSession, error) {
 			s.messages = value
 		case "kind":
 			s.delegate = text.Unquote(value) == string(Delegate)
+		case "tags":
+			s.beside.tags = readTags(value)
+		case "forked_from":
+			s.beside.forkedFrom, _ = readText(value).(string)
 		}
 	})
 	if err := checkID(s.text(idAt)); err != nil {
@@ -166,6 +171,24 @@ func readImported(line []byte) (*importedSession, error) {
 	}
 	s.fill(first, calls)
 	return s, nil
+}
+
+// readTags reads a list of tags. Other programs may mean something else by the key:
+// what is no tag is passed over.
+func readTags(raw []byte) (tags []string) {
+	if raw[0] != '[' {
+		return nil
+	}
+	_ = text.Elements(raw, func(item []byte) error {
+		if item[0] != '"' {
+			return nil
+		}
+		if tag, err := CleanTag(text.Unquote(item)); err == nil {
+			tags = append(tags, tag)
+		}
+		return nil
+	})
+	return tags
 }
 
 // readRow reads the members of an object that are columns, and shows other all

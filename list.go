@@ -13,6 +13,7 @@ import (
 type ListFilter struct {
 	Source         string
 	ExcludeSources []string
+	Tag            string // only conversations with this tag
 	// Children includes continuations and delegates, which are otherwise shown
 	// by their root, or not at all. Every session then stands for itself.
 	Children bool
@@ -116,6 +117,13 @@ func (db *DB) newListing(ctx context.Context, q engine.Queryer, f ListFilter) (*
 	}
 	if l.info.Archived && !f.Archived {
 		l.and(`c.archived = 0`)
+	}
+	if f.Tag != "" {
+		cond, args, err := tagged(ctx, q, "c.id", f.Tag)
+		if err != nil {
+			return nil, err
+		}
+		l.and(cond, args...)
 	}
 	if f.Children {
 		return l, nil

@@ -31,6 +31,7 @@ type SearchQuery struct {
 	Sources         []string // an empty list that is not nil finds nothing
 	ExcludeSources  []string
 	Roles           []string
+	Tag             string // only in conversations with this tag
 	Sessions        []string
 	ExcludeSessions []string // in a grouped search, the whole conversations of these
 
@@ -123,7 +124,18 @@ type finder struct {
 // watches a context costs more than such rows do.
 func (db *DB) newFinder(ctx context.Context, q engine.Queryer, s SearchQuery) *finder {
 	query := searchql.Parse(s.Text, searchql.Options{Now: db.now(), Substring: s.Substring})
+	where := searchWhere(s, query.Filters)
+	var tagErr error
+	if s.Tag != "" {
+		var cond string
+		var args []any
+		cond, args, tagErr = tagged(ctx, q, "m.session_id", s.Tag)
+		where.add(cond, args...)
+	}
 	match := func(m engine.Match) (engine.Matches, error) {
+		if tagErr != nil {
+			return engine.Matches{}, tagErr
+		}
 		found, err := db.engine.Match(ctx, q, m)
 		if err == nil && found.Unreadable > 0 && db.tellDamage != nil {
 			db.tellDamage(&DamageError{Tables: []string{"messages"}, cause: ErrCorrupt})
@@ -131,7 +143,7 @@ func (db *DB) newFinder(ctx context.Context, q engine.Queryer, s SearchQuery) *f
 		return found, err
 	}
 	return &finder{ctx: context.WithoutCancel(ctx), ended: ctx.Err, q: q, match: match,
-		s: s, query: query, where: searchWhere(s, query.Filters)}
+		s: s, query: query, where: where}
 }
 
 // request is what the engine is asked for.

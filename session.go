@@ -37,7 +37,14 @@ type Session struct {
 	HandoffPlatform *string
 	HandoffError    *string
 
-	odd odd
+	odd    odd
+	beside beside
+}
+
+// beside is what the store knows of a session beside its row. Exports have it.
+type beside struct {
+	tags       []string
+	forkedFrom string
 }
 
 // Tokens are running totals of a session.

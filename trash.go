@@ -46,6 +46,7 @@ var trashedTables = []trashed{
 	{"messages", "session_id", nil, []string{"id"}},
 	{orphansTable.name, "session_id", &orphansTable, []string{"session_id"}},
 	{modelUsageTable.name, "session_id", &modelUsageTable, []string{"session_id", "model"}},
+	{tagsTable.name, "session_id", &tagsTable, []string{"session_id", "tag"}},
 }
 
 // orphansTrash keeps what is remembered of sessions in the trash.

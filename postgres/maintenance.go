@@ -10,7 +10,7 @@ import (
 
 // tables are those of a store, for maintenance.
 var tables = []string{"sessions", "messages", "state_meta", "sessiondb_terms", "sessiondb_unindexed", "sessiondb_odd", "sessiondb_orphans", "sessiondb_model_usage", "sessiondb_appends",
-	"sessiondb_trash", "sessiondb_trash_sessions", "sessiondb_trash_messages", "sessiondb_trash_orphans", "sessiondb_trash_model_usage"}
+	"sessiondb_trash", "sessiondb_trash_sessions", "sessiondb_trash_messages", "sessiondb_trash_orphans", "sessiondb_trash_model_usage", "sessiondb_tags", "sessiondb_trash_tags"}
 
 // Compact implements [engine.Maintenance]. The server cleans up by itself all the
 // time; this does it now, and lets the planner know what there is. It blocks

@@ -18,7 +18,7 @@ const SchemaVersion = 11
 
 // layout is the version of what this package adds. It rises with schema.sql.
 const (
-	layout    = "3"
+	layout    = "4"
 	layoutKey = "sessiondb_layout"
 )
 
@@ -146,7 +146,7 @@ func (s *store) migrate(ctx context.Context, c *pgx.Conn) error {
 				`CREATE SCHEMA IF NOT EXISTS ` + pgx.Identifier{s.schema}.Sanitize(),
 				schemaSQL,
 				fmt.Sprintf(`INSERT INTO schema_version SELECT %d WHERE NOT EXISTS (SELECT 1 FROM schema_version WHERE version >= %[1]d)`, SchemaVersion),
-				`INSERT INTO state_meta VALUES ('` + layoutKey + `', '` + layout + `'), ('sessiondb_orphans', '1'), ('sessiondb_model_usage', '1'), ('sessiondb_trash', '1'), ('sessiondb_appends', '1')
+				`INSERT INTO state_meta VALUES ('` + layoutKey + `', '` + layout + `'), ('sessiondb_orphans', '1'), ('sessiondb_model_usage', '1'), ('sessiondb_trash', '1'), ('sessiondb_tags', '1'), ('sessiondb_appends', '1')
  ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
 			} {
 				if _, err := tx.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {

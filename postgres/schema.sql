@@ -84,6 +84,11 @@ CREATE TABLE IF NOT EXISTS sessiondb_model_usage (
     actual_cost_usd DOUBLE PRECISION,
     PRIMARY KEY (session_id, model)
 );
+CREATE TABLE IF NOT EXISTS sessiondb_tags (
+    session_id TEXT COLLATE "C" NOT NULL,
+    tag TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (session_id, tag)
+);
 CREATE TABLE IF NOT EXISTS sessiondb_trash (
     id TEXT COLLATE "C" PRIMARY KEY,
     session_id TEXT COLLATE "C" NOT NULL,
@@ -98,6 +103,8 @@ ALTER TABLE sessiondb_trash_sessions DROP COLUMN IF EXISTS created;
 CREATE TABLE IF NOT EXISTS sessiondb_trash_messages (trash_id TEXT COLLATE "C" NOT NULL, LIKE messages);
 CREATE TABLE IF NOT EXISTS sessiondb_trash_orphans (trash_id TEXT COLLATE "C" NOT NULL, LIKE sessiondb_orphans);
 CREATE TABLE IF NOT EXISTS sessiondb_trash_model_usage (trash_id TEXT COLLATE "C" NOT NULL, LIKE sessiondb_model_usage);
+CREATE TABLE IF NOT EXISTS sessiondb_trash_tags (trash_id TEXT COLLATE "C" NOT NULL, LIKE sessiondb_tags);
+CREATE INDEX IF NOT EXISTS sessiondb_trash_tags_id ON sessiondb_trash_tags(trash_id, session_id, tag);
 CREATE INDEX IF NOT EXISTS sessiondb_trash_sessions_id ON sessiondb_trash_sessions(trash_id, id);
 CREATE INDEX IF NOT EXISTS sessiondb_trash_messages_id ON sessiondb_trash_messages(trash_id, id);
 CREATE INDEX IF NOT EXISTS sessiondb_trash_orphans_id ON sessiondb_trash_orphans(trash_id, session_id);

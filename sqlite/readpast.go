@@ -71,7 +71,7 @@ func (s *readPast) next(ctx context.Context) (more bool, err error) {
 
 // small puts copies in front of every table of the store but messages.
 func (s *readPast) small(ctx context.Context) error {
-	for _, table := range []string{"sessions", "state_meta", "system_prompts", "sessiondb_orphans", "sessiondb_model_usage", "sessiondb_appends", "sessiondb_trash", "sessiondb_trash_sessions"} {
+	for _, table := range []string{"sessions", "state_meta", "system_prompts", "sessiondb_orphans", "sessiondb_model_usage", "sessiondb_appends", "sessiondb_tags", "sessiondb_trash", "sessiondb_trash_sessions"} {
 		columns, err := s.columns(ctx, table)
 		if err != nil || len(columns) == 0 {
 			if err != nil && !errors.Is(err, sessiondb.ErrCorrupt) {

@@ -59,7 +59,7 @@ func (c *Call) Do(ctx context.Context, db *sessiondb.DB) (any, error) { return c
 
 // Methods are all methods, in the order they are documented.
 var Methods = slices.Concat(sessionMethods, messageMethods, titleMethods, lineageMethods, listMethods,
-	searchMethods, exportMethods, pruneMethods, trashMethods, usageMethods, storeMethods)
+	searchMethods, exportMethods, pruneMethods, trashMethods, tagMethods, usageMethods, storeMethods)
 
 var byName = func() map[string]*Method {
 	m := make(map[string]*Method, len(Methods))

@@ -90,7 +90,7 @@ var documented = map[string]string{
 	"get_next_title_in_lineage":              "base_title",
 	"get_compression_tip":                    "session_id",
 	"resolve_resume_session_id":              "session_id",
-	"list_sessions_rich":                     "source exclude_sources limit offset include_children project_compression_tips order_by_last_active include_archived",
+	"list_sessions_rich":                     "source exclude_sources limit offset include_children project_compression_tips order_by_last_active include_archived tag",
 	"search_sessions":                        "source limit offset",
 	"search_messages":                        "query source_filter exclude_sources role_filter limit offset sort session_ids exclude_session_ids substring explain",
 	"export_session":                         "session_id redact",

@@ -25,10 +25,11 @@ type listParams struct {
 	Source         string   `json:"source" doc:"only sessions of this source"`
 	ExcludeSources []string `json:"exclude_sources" doc:"no sessions of these sources"`
 	pageParams
-	Children     bool `json:"include_children" default:"false" doc:"include continuations and delegates, each for itself"`
-	Project      bool `json:"project_compression_tips" default:"true" doc:"show a compressed root as its live end"`
-	ByLastActive bool `json:"order_by_last_active" default:"false" doc:"order by last activity instead of by start"`
-	Archived     bool `json:"include_archived" default:"false" doc:"include sessions that a newer program archived"`
+	Children     bool   `json:"include_children" default:"false" doc:"include continuations and delegates, each for itself"`
+	Project      bool   `json:"project_compression_tips" default:"true" doc:"show a compressed root as its live end"`
+	ByLastActive bool   `json:"order_by_last_active" default:"false" doc:"order by last activity instead of by start"`
+	Archived     bool   `json:"include_archived" default:"false" doc:"include sessions that a newer program archived"`
+	Tag          string `json:"tag" doc:"only conversations with this tag"`
 }
 
 func listSessions(ctx context.Context, db *sessiondb.DB, p listParams) (any, error) {
@@ -37,7 +38,7 @@ func listSessions(ctx context.Context, db *sessiondb.DB, p listParams) (any, err
 	}
 	return list(db.Sessions(ctx, sessiondb.ListFilter{
 		Source: p.Source, ExcludeSources: p.ExcludeSources, Children: p.Children, NoProjection: !p.Project,
-		ByLastActive: p.ByLastActive, Archived: p.Archived, Limit: p.Limit, Offset: p.Offset,
+		ByLastActive: p.ByLastActive, Archived: p.Archived, Tag: p.Tag, Limit: p.Limit, Offset: p.Offset,
 	}))
 }
 

@@ -28,7 +28,7 @@ func TestDocumentedKeys(t *testing.T) {
 	run(t, "export", "--db", store, "-o", exported)
 	copied := filepath.Join(t.TempDir(), "copy", "state.db")
 	trash := fixture.Copy(t, "hermes-v11.db")
-	for _, title := range []string{"refactor auth", "picture of a cat"} {
+	for _, title := range []string{"refactor auth #4", "picture of a cat"} {
 		run(t, "delete", title, "--yes", "--keep-files", "--db", trash)
 	}
 	sections := documented(t)
@@ -45,6 +45,8 @@ func TestDocumentedKeys(t *testing.T) {
 		{"resume --json", []string{"resume", "reasoning traces", "--json"}},
 		{"lineage --json", []string{"lineage", "refactor auth", "--json"}},
 		{"fork --json", []string{"fork", "refactor auth", "--json", "--db", fixture.Copy(t, "hermes-v11.db")}},
+		{"tag --json", []string{"tag", "fill_15_0d", "+work", "--json", "--db", trash}},
+		{"tag list --json", []string{"tag", "list", "--json", "--db", trash}},
 		{"usage --json", []string{"usage", "--json"}},
 		{"usage --by top --json", []string{"usage", "--by", "top", "--json"}},
 		{"stats --json", []string{"stats", "--json"}},

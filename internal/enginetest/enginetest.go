@@ -40,6 +40,7 @@ var topics = map[string]func(t *testing.T, h *harness){
 	"prune":        testPrune,
 	"fork":         testFork,
 	"trash":        testTrash,
+	"tags":         testTags,
 	"housekeeping": testHousekeeping,
 	"maintenance":  testMaintenance,
 	"backup":       testBackup,

@@ -1,0 +1,144 @@
+package enginetest
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sessiondb-go/sessiondb"
+)
+
+func testTags(t *testing.T, h *harness) {
+	t.Run("a tag is on the whole conversation", func(t *testing.T) { tagsOfChain(t, h) })
+	t.Run("what is no tag", func(t *testing.T) { tagsInvalid(t, h) })
+	t.Run("tags go along", func(t *testing.T) { tagsGoAlong(t, h) })
+}
+
+func wantTags(t *testing.T, db *sessiondb.DB, id, want string) {
+	t.Helper()
+	if got := strings.Join(must[[]string](t)(db.Tags(t.Context(), id)), " "); got != want {
+		t.Errorf("tags of %s: %q, want %q", id, got, want)
+	}
+}
+
+// withTag are the conversations that a list shows for a tag.
+func withTag(t *testing.T, db *sessiondb.DB, f sessiondb.ListFilter) string {
+	t.Helper()
+	var ids []string
+	for _, s := range must[[]sessiondb.ListedSession](t)(db.Sessions(t.Context(), f)) {
+		ids = append(ids, s.ID)
+	}
+	slices.Sort(ids)
+	return strings.Join(ids, " ")
+}
+
+func tagsOfChain(t *testing.T, h *harness) {
+	db, c := h.store(t)
+	h.family(t, db, c)
+	wantTags(t, db, "b", "")
+	if got := withTag(t, db, sessiondb.ListFilter{Tag: "work"}); got != "" {
+		t.Errorf("tagged before: %s", got)
+	}
+	if tags := must[[]string](t)(db.Tag(t.Context(), "b", []string{"Work", "#urgent", "work"}, nil)); strings.Join(tags, " ") != "urgent work" {
+		t.Errorf("tags %v", tags)
+	}
+	must[[]string](t)(db.Tag(t.Context(), "other", []string{"work", "일"}, nil))
+	for _, id := range []string{"a", "b", "c"} {
+		wantTags(t, db, id, "urgent work")
+	}
+	wantTags(t, db, "branch", "")
+	for _, active := range []bool{false, true} {
+		if got := withTag(t, db, sessiondb.ListFilter{Tag: "work", ByLastActive: active}); got != "c other" {
+			t.Errorf("tagged: %s", got)
+		}
+		if got := withTag(t, db, sessiondb.ListFilter{Tag: "#Work", ByLastActive: active, Children: true, NoProjection: true}); got != "a b c other" {
+			t.Errorf("tagged, each for itself: %s", got)
+		}
+	}
+	// What continues the conversation has them too.
+	noError(t, db.EndSession(t.Context(), "other", "compression"))
+	c.add(time.Second)
+	h.child(t, db, "other", "more", "cli")
+	h.say(t, db, c, "more")
+	wantTags(t, db, "more", "work 일")
+	for tag, want := range map[string]int{"work": 5, "urgent": 3, "none": 0, "": 8} {
+		found := must[sessiondb.SearchResult](t)(db.Search(t.Context(), sessiondb.SearchQuery{Text: "hello", Tag: tag}))
+		if len(found.Hits) != want {
+			t.Errorf("%q: %d hits, want %d", tag, len(found.Hits), want)
+		}
+	}
+	if got := strings.Join(must[[]string](t)(db.TaggedSessions(t.Context(), "work")), " "); got != "a b c more other" {
+		t.Errorf("sessions %s", got)
+	}
+	all := must[[]sessiondb.TagCount](t)(db.AllTags(t.Context()))
+	if want := []sessiondb.TagCount{{Tag: "work", Conversations: 2}, {Tag: "urgent", Conversations: 1}, {Tag: "일", Conversations: 1}}; !slices.Equal(all, want) {
+		t.Errorf("tags %v", all)
+	}
+	if tags := must[[]string](t)(db.Tag(t.Context(), "c", nil, []string{"work", "none"})); strings.Join(tags, " ") != "urgent" {
+		t.Errorf("tags %v", tags)
+	}
+}
+
+func tagsInvalid(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	h.sessions(t, db, "a")
+	for _, tag := range []string{"", " ", "#", "a b", "a,b", "-a", "+a", "a\x00", "a\u202e", strings.Repeat("x", 51)} {
+		if _, err := db.Tag(t.Context(), "a", []string{tag}, nil); !errors.Is(err, sessiondb.ErrInvalid) {
+			t.Errorf("%q: %v", tag, err)
+		}
+	}
+	wantTags(t, db, "a", "")
+	if _, err := db.Tag(t.Context(), "none", []string{"a"}, nil); !errors.Is(err, sessiondb.ErrNotFound) {
+		t.Error(err)
+	}
+	if _, err := db.Tags(t.Context(), "none"); !errors.Is(err, sessiondb.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+func tagsGoAlong(t *testing.T, h *harness) {
+	db, c := h.store(t)
+	h.family(t, db, c)
+	must[[]string](t)(db.Tag(t.Context(), "c", []string{"work", "urgent"}, nil))
+	// A fork.
+	c.add(time.Second)
+	must[sessiondb.Session](t)(db.Fork(t.Context(), "b", 0, sessiondb.ForkOptions{ID: "f"}))
+	wantTags(t, db, "f", "urgent work")
+	before, shape := wholeStore(t, db), tree(t, db, "a")
+	if n := strings.Count(before, `"tags":["urgent","work"]`); n != 2 {
+		t.Errorf("%d sessions are exported with tags", n)
+	}
+	// Another store.
+	imported, _ := h.store(t)
+	r := must[sessiondb.ImportReport](t)(imported.Import(t.Context(), strings.NewReader(before), sessiondb.ImportOptions{}))
+	if len(r.Failed) > 0 {
+		t.Errorf("imported %+v", r)
+	}
+	wantTags(t, imported, "c", "urgent work")
+	wantTree(t, imported, "a", shape)
+	copied, _ := h.store(t)
+	copyAll(t, db, copied)
+	wantTags(t, copied, "c", "urgent work")
+	// The trash.
+	for _, id := range []string{"c", "f"} {
+		c.add(time.Second)
+		remove(t, db, id, sessiondb.DeleteOptions{Trash: true})
+	}
+	if all := must[[]sessiondb.TagCount](t)(db.AllTags(t.Context())); len(all) > 0 {
+		t.Errorf("tags %v", all)
+	}
+	h.sessions(t, db, "a")
+	wantTags(t, db, "a", "")
+	remove(t, db, "a", sessiondb.DeleteOptions{})
+	for _, id := range []string{"f", "c"} {
+		bringBack(t, db, id)
+	}
+	if after := wholeStore(t, db); after != before {
+		t.Errorf("restored as\n%s\nwas\n%s", after, before)
+	}
+	remove(t, db, "c", sessiondb.DeleteOptions{})
+	h.sessions(t, db, "a")
+	wantTags(t, db, "a", "")
+}
