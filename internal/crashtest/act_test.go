@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -92,6 +93,33 @@ var actions = map[string]action{
 		},
 		acks:   []string{"pruned"},
 		stored: oldStored,
+	},
+	"trash": {
+		prepare: fill,
+		do: func(ctx context.Context, db *sessiondb.DB) error {
+			_, err := db.DeleteSession(ctx, "s", sessiondb.DeleteOptions{Trash: true})
+			return done(err, "trashed")
+		},
+		acks:   []string{"trashed"},
+		stored: trashStored("trashed"),
+	},
+	"untrash": {
+		prepare: func(ctx context.Context, db *sessiondb.DB) error {
+			if err := fill(ctx, db); err != nil {
+				return err
+			}
+			_, err := db.DeleteSession(ctx, "s", sessiondb.DeleteOptions{Trash: true})
+			return err
+		},
+		do: func(ctx context.Context, db *sessiondb.DB) error {
+			e, err := db.FindTrashed(ctx, "s")
+			if err == nil {
+				_, err = db.RestoreTrashed(ctx, e.ID)
+			}
+			return done(err, "restored")
+		},
+		acks:   []string{"restored"},
+		stored: trashStored("restored"),
 	},
 	"vacuum": {
 		prepare: fill,
@@ -226,6 +254,27 @@ func oldStored(j *judge, acked []string) {
 	}
 	if n := len(j.rows("SELECT 1 FROM messages WHERE session_id = 's' AND content LIKE 'before %'")); n != 10 {
 		j.say("%d of 10 messages", n)
+	}
+}
+
+// trashStored: a session is whole in the store or whole in the trash, and where it
+// was put once that was acknowledged.
+func trashStored(what string) func(j *judge, acked []string) {
+	return func(j *judge, acked []string) {
+		const here, there = "1 10 0 0 0", "0 0 1 1 10"
+		query := "SELECT (SELECT COUNT(*) FROM sessions WHERE id = 's'), (SELECT COUNT(*) FROM messages WHERE session_id = 's')"
+		trash := ", 0, 0, 0"
+		if len(j.rows("SELECT 1 FROM sqlite_schema WHERE name = 'sessiondb_trash_messages'")) > 0 {
+			trash = ", (SELECT COUNT(*) FROM sessiondb_trash), (SELECT COUNT(*) FROM sessiondb_trash_sessions), (SELECT COUNT(*) FROM sessiondb_trash_messages)"
+		}
+		got := strings.Join(j.rows(query+trash), "; ")
+		want := []string{here, there}
+		if len(acked) > 0 && acked[0] == what {
+			want = map[string][]string{"trashed": {there}, "restored": {here}}[what]
+		}
+		if !slices.Contains(want, got) {
+			j.say("in the store and in the trash: %s, acknowledged %q", got, acked)
+		}
 	}
 }
 

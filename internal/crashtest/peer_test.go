@@ -172,7 +172,7 @@ func (l *lane) request(c *call) (method string, p params) {
 	case "replace":
 		return "replace_messages", params{"session_id": id, "messages": messages()}
 	case "delete":
-		return "delete_session", params{"session_id": id}
+		return "delete_session", params{"session_id": id, "trash": c.n%2 == 0}
 	case "title":
 		return "set_session_title", params{"session_id": id, "title": fmt.Sprintf("%s %d", l.name, c.n)}
 	case "prompt":
