@@ -151,5 +151,13 @@ func roff(text string) string {
 			lines[i] = `\&` + l
 		}
 	}
-	return strings.Join(lines, "\n")
+	var b strings.Builder
+	for _, r := range strings.Join(lines, "\n") {
+		if r < 0x80 {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\[u%04X]`, r) // older formatters read no UTF-8
+		}
+	}
+	return b.String()
 }
