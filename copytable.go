@@ -26,11 +26,12 @@ type ownTable interface {
 	make(ctx context.Context, tx engine.Execer) error
 }
 
-// Keys of our own tell what a store has beside its rows: each store has its own.
+// Keys of our own tell what a store has beside its rows: each store has its own,
+// but for how far sessions were imported.
 var copyTables = []*copyTable{
 	{name: "sessions", key: []string{"id"}, columns: sessionColumns},
 	{name: "messages", key: []string{"id"}, columns: messageColumns},
-	{name: "state_meta", key: []string{"key"}, columns: []string{"key", "value"}, where: `key NOT LIKE 'sessiondb\_%' ESCAPE '\'`},
+	{name: "state_meta", key: []string{"key"}, columns: []string{"key", "value"}, where: `(key NOT LIKE 'sessiondb\_%' ESCAPE '\' OR key LIKE 'sessiondb\_import:%' ESCAPE '\')`},
 	{name: orphansTable.name, key: []string{"session_id"}, columns: []string{"session_id", "parent_id", "kind", "orphaned_at"}, own: &orphansTable},
 	{name: modelUsageTable.name, key: []string{"session_id", "model"}, columns: append([]string{"session_id", "model"}, usageColumns...), own: &modelUsageTable},
 	{name: tagsTable.name, key: []string{"session_id", "tag"}, columns: []string{"session_id", "tag"}, own: &tagsTable},
@@ -51,7 +52,7 @@ func inTrash(i int, columns []string) *copyTable {
 	return &copyTable{name: t.trash(), key: key, columns: append(key, columns...), own: t}
 }
 
-var sessionsCopied, messagesCopied = copyTables[0], copyTables[1]
+var sessionsCopied, messagesCopied, metaCopied, usageCopied = copyTables[0], copyTables[1], copyTables[2], copyTables[4]
 
 // order is what rows are read by: sessions as they were created, others by key.
 func (t *copyTable) order(db *DB) []string {

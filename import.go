@@ -130,10 +130,16 @@ func (im *Importer) read(n int64, line []byte, readErr error) *importedSession {
 		return nil
 	}
 	s.file, s.line = im.file, n
+	if im.noLines {
+		s.line = 0
+	}
 	return s
 }
 
 func (im *Importer) fail(line int64, id string, err error) {
+	if im.noLines {
+		line = 0
+	}
 	im.report.Failed = append(im.report.Failed, ImportIssue{im.file, line, id, err.Error()})
 }
 

@@ -24,6 +24,9 @@ type Importer struct {
 	queue []*transcribed // sessions of transcripts that are to be stored
 	size  int            // of their messages
 
+	noLines  bool                     // what is read has none
+	imported func(ids []string) error // is called after each transaction, if not nil
+
 	file             string // that is read
 	lines, linesRead int64  // of the inputs before, and with this one
 }
@@ -68,6 +71,9 @@ func (im *Importer) store(ctx context.Context, batch []*importedSession) error {
 	}
 	if err == nil {
 		b.commit()
+	}
+	if err == nil && im.imported != nil && !im.o.DryRun {
+		err = im.imported(b.stored)
 	}
 	return err
 }

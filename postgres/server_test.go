@@ -74,7 +74,7 @@ func usedSchema(t *testing.T) (dsn string) {
 	t.Cleanup(func() {
 		execute(t, `SET search_path = `+schema+`; DELETE FROM messages; DELETE FROM sessions; DELETE FROM sessiondb_odd;
  DELETE FROM sessiondb_orphans; DELETE FROM sessiondb_model_usage; DELETE FROM sessiondb_appends; DELETE FROM sessiondb_tags; DELETE FROM sessiondb_trash_tags; DELETE FROM sessiondb_trash; DELETE FROM sessiondb_trash_sessions;
- DELETE FROM sessiondb_trash_messages; DELETE FROM sessiondb_trash_orphans; DELETE FROM sessiondb_trash_model_usage; DELETE FROM state_meta WHERE key NOT LIKE 'sessiondb%' OR key = 'sessiondb_copy'`)
+ DELETE FROM sessiondb_trash_messages; DELETE FROM sessiondb_trash_orphans; DELETE FROM sessiondb_trash_model_usage; DELETE FROM state_meta WHERE key NOT LIKE 'sessiondb%' OR key = 'sessiondb_copy' OR key LIKE 'sessiondb_import:%'`)
 		emptied = append(emptied, schema)
 	})
 	return withSchema(t, schema)

@@ -113,7 +113,7 @@ func strict(root *cobra.Command) {
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.browseCommand(), a.listCommand(), a.showCommand(), a.searchCommand(), a.resumeCommand(), a.lineageCommand(), a.usageCommand(), a.statsCommand(), a.watchCommand(),
-		a.renameCommand(), a.tagCommand(), a.forkCommand(), a.exportCommand(), a.importCommand(), a.deleteCommand(), a.pruneCommand(), a.trashCommand(), a.compactCommand(), a.doctorCommand(), a.recoverCommand(),
+		a.renameCommand(), a.tagCommand(), a.forkCommand(), a.exportCommand(), a.importCommand(), a.mergeCommand(), a.deleteCommand(), a.pruneCommand(), a.trashCommand(), a.compactCommand(), a.doctorCommand(), a.recoverCommand(),
 		a.backupCommand(), a.restoreCommand(), a.copyCommand(),
 		a.demoCommand(), a.rpcCommand(), a.mcpCommand(), a.serveCommand(), a.versionCommand(), a.manCommand(),
 	}

@@ -68,7 +68,9 @@ was interrupted goes on so. See docs/import.md for what becomes of what.`,
 			if err != nil {
 				return err
 			}
-			return a.importFrom(cmd.Context(), inputs, o)
+			return a.importWith(cmd.Context(), "importing lines", o.ImportOptions, func(im *sessiondb.Importer) (importReport, error) {
+				return a.importAll(cmd.Context(), im, inputs)
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "tell what would happen and change nothing")
@@ -79,15 +81,16 @@ was interrupted goes on so. See docs/import.md for what becomes of what.`,
 	return cmd
 }
 
-func (a *app) importFrom(ctx context.Context, inputs []importInput, o importing) error {
+// importWith runs an import on the store, and tells what it did.
+func (a *app) importWith(ctx context.Context, what string, o sessiondb.ImportOptions, run func(*sessiondb.Importer) (importReport, error)) error {
 	open := a.create
 	if o.DryRun {
 		open = a.readOrEmpty
 	}
 	return open(ctx, func(db *sessiondb.DB) error {
 		p := a.NewProgress()
-		o.Progress = func(lines int64) { p.Report("importing lines", lines, 0) }
-		r, err := a.importAll(ctx, db.NewImporter(o.ImportOptions), inputs)
+		o.Progress = func(lines int64) { p.Report(what, lines, 0) }
+		r, err := run(db.NewImporter(o))
 		p.Done()
 		if err != nil && r.Imported+r.Extended == 0 {
 			return err

@@ -135,7 +135,7 @@ func (in importInput) detect(r *bufio.Reader) (foreign.Format, error) {
 		case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull):
 			return "", failf(err, "import %s: %v", in.name, cause(err))
 		case strings.HasPrefix(string(head), database):
-			return "", failf(fs.ErrInvalid, "import %s: it is a database, not an export: read it with --db, or export it first", in.name)
+			return "", failf(fs.ErrInvalid, "import %s: it is a database, not an export: 'sessiondb merge' takes over its sessions", in.name)
 		case in.format != foreign.Unknown:
 			return in.format, nil
 		case f != foreign.Unknown:

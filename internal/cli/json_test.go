@@ -64,7 +64,8 @@ func TestDocumentedKeys(t *testing.T) {
 		{"backup --json", []string{"backup", filepath.Join(t.TempDir(), "b.db"), "--json"}},
 		{"restore --json", []string{"restore", fixture.Copy(t, "hermes-v10.db"), "--json", "--dry-run"}},
 		{"copy --json", []string{"copy", "--from", fixture.Copy(t, "hermes-v11.db"), "--to", filepath.Join(t.TempDir(), "copy.db"), "--json"}},
-		{"import --json", []string{"import", exported, "--json", "--db", copied}},
+		{"import --json and merge --json", []string{"import", exported, "--json", "--db", copied}},
+		{"import --json and merge --json", []string{"merge", store, "--json", "--db", copied}},
 	} {
 		compared[c.section] = true
 		keys, ok := sections[c.section]

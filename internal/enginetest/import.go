@@ -34,6 +34,7 @@ func testImport(t *testing.T, h *harness) {
 	t.Run("compared", func(t *testing.T) { importCompared(t, h) })
 	t.Run("extended", func(t *testing.T) { importExtended(t, h) })
 	t.Run("transcripts", func(t *testing.T) { importTranscripts(t, h) })
+	t.Run("another store", func(t *testing.T) { importStore(t, h) })
 	t.Run("several inputs", func(t *testing.T) { importInputs(t, h) })
 }
 

@@ -98,3 +98,52 @@ func importInputs(t *testing.T, h *harness) {
 		t.Errorf("%s parent %q, %d lines", d, parentID(t, db, "b"), read)
 	}
 }
+
+// mergeStore imports what another store holds.
+func mergeStore(t *testing.T, db, other *sessiondb.DB, o sessiondb.ImportOptions) sessiondb.ImportReport {
+	t.Helper()
+	im := db.NewImporter(o)
+	noError(t, im.Store(t.Context(), "other", other))
+	return must[sessiondb.ImportReport](t)(im.Finish(t.Context()))
+}
+
+// What another store holds comes with all that belongs to it.
+func importStore(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	other, _ := h.store(t)
+	h.sessions(t, other, "parent")
+	say(t, other, "parent", "one", "two")
+	h.child(t, other, "parent", "child", "cli")
+	noError(t, other.UpdateUsage(t.Context(), "parent", sessiondb.UsageUpdate{Model: ptr("m1"), Tokens: sessiondb.Tokens{Input: 5}}))
+	noError(t, other.SetModel(t.Context(), "parent", "m2"))
+	take(t, other, asItIs, transcript("told", "a", "b"))
+	noError(t, other.SetMeta(t.Context(), "setting", "theirs"))
+	noError(t, other.SetMeta(t.Context(), "both", "theirs"))
+	noError(t, db.SetMeta(t.Context(), "both", "ours"))
+
+	dry := mergeStore(t, db, other, sessiondb.ImportOptions{DryRun: true})
+	r := mergeStore(t, db, other, asItIs)
+	if d := cmp.Diff(sessiondb.ImportReport{Imported: 3, Messages: 4}, r); d != "" || cmp.Diff(dry, r) != "" {
+		t.Errorf("%s, dry %+v", d, dry)
+	}
+	if d := cmp.Diff(exported(t, other, everything), exported(t, db, everything)); d != "" {
+		t.Error(d)
+	}
+	byModel := func(db *sessiondb.DB) []sessiondb.UsageRow {
+		return must[[]sessiondb.UsageRow](t)(db.UsageByModel(t.Context(), sessiondb.UsageFilter{}))
+	}
+	if d := cmp.Diff(byModel(other), byModel(db)); d != "" {
+		t.Error(d)
+	}
+	for key, want := range map[string]string{"setting": "theirs", "both": "ours"} {
+		if v, _, err := db.Meta(t.Context(), key); v != want || err != nil {
+			t.Errorf("%s is %q, %v", key, v, err)
+		}
+	}
+	if r := mergeStore(t, db, other, asItIs); r.Same != 3 || r.Imported+r.Messages != 0 || r.Conflicts != nil {
+		t.Errorf("again: %+v", r)
+	}
+	if r := take(t, db, asItIs, transcript("told", "a", "b", "c")); r.Extended != 1 || r.Messages != 1 {
+		t.Errorf("the transcript went on: %+v", r)
+	}
+}
