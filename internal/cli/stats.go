@@ -122,8 +122,8 @@ func (a *app) statsTable(s storeStats) error {
 		{"write-ahead log", sizeCell(s.WALBytes)},
 	}
 	if onServer(s.Path) {
-		rows[4].what = "on the server"
-		rows = rows[:5] // the log is the server's
+		rows = rows[:len(rows)-1] // the log is the server's
+		rows[len(rows)-1].what = "on the server"
 	}
 	for _, r := range rows {
 		if err := row(r.what, r.cell); err != nil {

@@ -40,7 +40,10 @@ var inertLines = []string{
 	"import $/%.jsonl", "export -o $/%/out", "backup $/%/copy.db", "backup --verify $/%.db", "restore $/%.db --yes", "recover $/%.db $/new.db",
 	"list --db $/%.db", "list --%", "%", "list %", "compact --layout %", "prune --source % --yes", "usage --by %", "completion %", "help %",
 	"import $/hostile.jsonl", "backup", "backup --json", "recover $/state.db $/new.db", "compact --layout external", "doctor --fix --yes --full",
-	"rpc", "mcp", "watch --after 0", "delete @ --yes", "prune --older-than 1d --yes", "prune --yes", "compact", "restore $/hostile.db --yes",
+	"browse %", "browse --db $/%.db", "serve --listen %", "serve %", "copy --from $/%.db --to $/copied.db", "copy --from $/state.db --to $/copied.db",
+	"merge $/%.db", "merge $/hostile.db", "merge $/hostile.db --json", "fork % --at 1", "fork @", "fork @ --at %", "tag @ +%", "tag @ +work", "tag list", "list --tag %",
+	"trash list", "trash restore %", "trash %", "import --dry-run $/hostile.jsonl", "import --format % $/hostile.jsonl",
+	"rpc", "mcp", "watch --after 0", "delete @ --yes", "prune --older-than 1d --yes", "prune --yes", "trash list --json", "trash restore @", "trash empty --yes", "compact", "restore $/hostile.db --yes",
 }
 
 // No command sends a control character of a store, or of a name that it was
