@@ -57,7 +57,7 @@ func TestDelete(t *testing.T) {
 	db, s := store(t)
 	compressed(t, db, 2)
 	create(t, db, sessiondb.NewSession{ID: "sub", ParentID: "tip"})
-	holds(t, get(t, s, "/delete?id=tip"), []string{"2 sessions and 4 messages are deleted", "1 branch or delegate of it stay", `action="/delete"`})
+	holds(t, get(t, s, "/delete?id=tip"), []string{"2 sessions and 4 messages are deleted", "without a parent: 1.", `action="/delete"`})
 	if n, err := db.SessionCount(t.Context(), ""); err != nil || n != 3 {
 		t.Fatalf("asking deleted: %d left, %v", n, err)
 	}

@@ -19,6 +19,7 @@ const (
 	chartHeight = 160.0
 	chartFoot   = 18.0 // for the days
 	chartHead   = 14.0 // for the scale
+	chartWidest = 40.0 // a bar, with what is beside it
 )
 
 func (c *chart) printf(format string, args ...any) { fmt.Fprintf(&c.b, format, args...) }
@@ -64,7 +65,7 @@ func columns(label string, cols []column, number func(float64) string) template.
 		most = max(most, sum)
 	}
 	room := chartHeight - chartFoot - chartHead
-	step := chartWidth / float64(max(len(cols), 1))
+	step := min(chartWidth/float64(max(len(cols), 1)), chartWidest)
 	for i, col := range cols {
 		y := chartHead + room
 		for _, p := range col.parts {
@@ -77,7 +78,9 @@ func columns(label string, cols []column, number func(float64) string) template.
 		chartHead-3, template.HTMLEscapeString(number(most)), chartWidth, chartHead+room, chartHead+room)
 	if n := len(cols); n > 0 {
 		c.printf(`<text class="scale" x="0" y="%g">%s</text>`, chartHeight-4, template.HTMLEscapeString(cols[0].name))
-		c.printf(`<text class="scale end" x="%g" y="%g">%s</text>`, chartWidth, chartHeight-4, template.HTMLEscapeString(cols[n-1].name))
+	}
+	if n := len(cols); float64(n)*step > 200 { // there is room for two
+		c.printf(`<text class="scale end" x="%g" y="%g">%s</text>`, float64(n)*step, chartHeight-4, template.HTMLEscapeString(cols[n-1].name))
 	}
 	return c.close()
 }

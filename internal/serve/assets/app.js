@@ -107,10 +107,11 @@ if (messages?.querySelector("details")) {
 
 // A link to what is folded opens it.
 function unfold() {
-  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const folded = target && !target.querySelector(".body") || target?.classList.contains("tool") ? target.querySelector("details") : null;
-  if (folded) folded.open = true;
-  target?.scrollIntoView();
+  const target = document.getElementById(location.hash.slice(1));
+  if (!target) return;
+  const folded = target.querySelector("details");
+  if (folded && (target.matches(".tool") || !target.querySelector(".body"))) folded.open = true;
+  target.scrollIntoView();
 }
 addEventListener("hashchange", unfold);
 
@@ -136,12 +137,19 @@ function follow() {
   const reads = messages?.dataset.live === "messages";
   if (!lists() && !reads) return;
   const events = new EventSource("/events");
-  let soon;
-  const later = (what) => { clearTimeout(soon); soon = setTimeout(what, 150); };
+  let soon = false; // what comes meanwhile is seen as well
+  const look = () => {
+    if (soon) return;
+    soon = true;
+    setTimeout(() => {
+      soon = false;
+      if (reads) append(messages.dataset.session);
+      else if (lists() && !box.value && !list.contains(document.activeElement)) load(location.href, list);
+    }, 150);
+  };
+  events.addEventListener("open", look); // for what came since the page was made
   events.addEventListener("message", (e) => {
-    const { session } = JSON.parse(e.data);
-    if (reads && session === messages.dataset.session) later(() => append(session));
-    if (lists() && !box.value && !list.contains(document.activeElement)) later(() => load(location.href, list));
+    if (!reads || JSON.parse(e.data).session === messages.dataset.session) look();
   });
   addEventListener("pagehide", () => events.close());
 }
