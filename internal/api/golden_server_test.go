@@ -51,6 +51,9 @@ func onServer(t *testing.T, file *sessiondb.DB) *sessiondb.DB {
 // TestGoldenServer holds a store on a server to the recorded answers, and to those
 // of the file it was copied from: the same ones, but for the rank of hits.
 func TestGoldenServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the same methods ran on a file")
+	}
 	table := readImprovements(t)
 	file := stores{}.open(t, "hermes-v11.db")
 	server := onServer(t, file)
