@@ -68,8 +68,8 @@ func chainMessages(ctx context.Context, q engine.Queryer, id string, withParents
 			break
 		}
 		if kind == Branch {
-			copied, e := forkOf(ctx, q, child)
-			if err = e; copied == id {
+			copied, e := forkedFrom(ctx, q, child)
+			if err = e; copied[child] == id {
 				continue // a fork holds what its parent said
 			}
 		}

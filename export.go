@@ -51,10 +51,21 @@ func (e *beside) append(b []byte) []byte {
 	return b
 }
 
-// readBeside reads what the store knows of a session beside its row.
-func (s *Session) readBeside(ctx context.Context, q engine.Queryer) (err error) {
-	if s.beside.tags, err = tagsOf(ctx, q, s.ID); err == nil {
-		s.beside.forkedFrom, err = forkOf(ctx, q, s.ID)
+// readBeside reads what the store knows of sessions beside their rows.
+func readBeside(ctx context.Context, q engine.Queryer, sessions ...*Session) error {
+	ids := make([]string, len(sessions))
+	at := make(map[string]*beside, len(sessions))
+	for i, s := range sessions {
+		s.beside = beside{}
+		ids[i], at[s.ID] = s.ID, &s.beside
+	}
+	tags, err := tagsOf(ctx, q, ids...)
+	if err != nil {
+		return err
+	}
+	forks, err := forkedFrom(ctx, q, ids...)
+	for id, b := range at {
+		b.tags, b.forkedFrom = tags[id], forks[id]
 	}
 	return err
 }
@@ -70,7 +81,7 @@ func (db *DB) ExportSession(ctx context.Context, id string) (e ExportedSession, 
 		if _, e.Kind, err = originOf(ctx, q, id); err != nil {
 			return err
 		}
-		if err = e.Session.readBeside(ctx, q); err != nil {
+		if err = readBeside(ctx, q, &e.Session); err != nil {
 			return err
 		}
 		e.Messages, err = sessionMessages(ctx, q, id)

@@ -126,7 +126,22 @@ func (x *exportReader) page(ctx context.Context, after exportKey) (page []export
 		}
 		return r.Scan(targets...)
 	})
-	return page, err
+	if err != nil || x.wanted != nil {
+		return page, err
+	}
+	sessions := make([]*Session, len(page))
+	for i := range page {
+		sessions[i] = &page[i].Session
+	}
+	return page, x.readBeside(ctx, sessions...)
+}
+
+// readBeside is readBeside without a look for what can't be.
+func (x *exportReader) readBeside(ctx context.Context, sessions ...*Session) error {
+	if !x.tags && !x.orphans {
+		return nil
+	}
+	return readBeside(ctx, x.q, sessions...)
 }
 
 // session reads a session. A statement whose context can end costs an engine
@@ -141,6 +156,9 @@ func (x *exportReader) session(ctx context.Context, row *exportRow) error {
 	err := x.pastDamage(ctx, func() (err error) {
 		if x.wanted != nil {
 			if *s, err = sessionByID(short, x.q, id); err != nil {
+				return err
+			}
+			if err = x.readBeside(short, s); err != nil {
 				return err
 			}
 		}
@@ -212,14 +230,8 @@ func (x *exportReader) eachMessage(ctx context.Context, s *Session, id any, fn f
 	return nil
 }
 
-// kind is what originOf says, without a look for what can't be. It also reads what
-// stands beside the session.
+// kind is what originOf says, without a look for what can't be.
 func (x *exportReader) kind(ctx context.Context, s *Session) (Kind, error) {
-	if x.tags || x.orphans {
-		if err := s.readBeside(ctx, x.q); err != nil {
-			return "", err
-		}
-	}
 	if s.ParentID == nil && !x.orphans {
 		return Root, nil
 	}

@@ -94,7 +94,7 @@ func (f *fork) copyTags(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return addTags(ctx, f.tx, f.id, tags)
+	return addTags(ctx, f.tx, f.id, tags[root])
 }
 
 // locate finds the session that the message is in.

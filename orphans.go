@@ -32,6 +32,10 @@ const (
   WHERE o.session_id = c.id AND o.kind = 'delegate' AND o.orphaned_at >= c.started_at)`
 )
 
+// rememberedSQL joins each session c with what is remembered of it. An id that was
+// used again after that is another session.
+const rememberedSQL = ` FROM sessiondb_orphans o JOIN sessions c ON c.id = o.session_id WHERE o.orphaned_at >= c.started_at`
+
 // forked is the kind of a fork in the table.
 const forked Kind = "fork"
 
@@ -50,8 +54,7 @@ func rememberedOf(ctx context.Context, q engine.Queryer, id string) (parent stri
 	if err != nil || !some {
 		return "", "", err
 	}
-	err = q.QueryRow(ctx, `SELECT o.parent_id, o.kind FROM sessiondb_orphans o JOIN sessions c ON c.id = o.session_id
- WHERE c.id = ? AND o.orphaned_at >= c.started_at`, id).Scan(&parent, &kind)
+	err = q.QueryRow(ctx, `SELECT o.parent_id, o.kind`+rememberedSQL+` AND c.id = ?`, id).Scan(&parent, &kind)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", "", nil
 	}
@@ -78,13 +81,19 @@ func originOf(ctx context.Context, q engine.Queryer, id string) (parent string, 
 	return parent, kind, err
 }
 
-// forkOf returns the session that a fork was made from, empty for none.
-func forkOf(ctx context.Context, q engine.Queryer, id string) (string, error) {
-	parent, kind, err := rememberedOf(ctx, q, id)
-	if kind != forked {
-		return "", err
+// forkedFrom returns what those of sessions were made from that are forks.
+func forkedFrom(ctx context.Context, q engine.Queryer, ids ...string) (map[string]string, error) {
+	if some, err := orphansTable.exists(ctx, q); err != nil || !some {
+		return nil, err
 	}
-	return parent, err
+	from := map[string]string{}
+	err := eachIn(ctx, q, func(r engine.Rows) error {
+		var id, parent string
+		err := r.Scan(&id, &parent)
+		from[id] = parent
+		return err
+	}, `SELECT c.id, o.parent_id`+rememberedSQL+` AND o.kind = '`+string(forked)+`' AND c.id IN`, ids)
+	return from, err
 }
 
 // forksOf returns the forks of sessions whose rows tell no parent, by parent.

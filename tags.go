@@ -88,7 +88,8 @@ func (db *DB) Tag(ctx context.Context, id string, add, remove []string) (tags []
 		if err := addTags(ctx, tx, root, add); err != nil {
 			return err
 		}
-		tags, err = tagsOf(ctx, tx, root)
+		all, err := tagsOf(ctx, tx, root)
+		tags = all[root]
 		return err
 	})
 	return tags, err
@@ -123,21 +124,31 @@ func (db *DB) Tags(ctx context.Context, id string) (tags []string, err error) {
 	defer wrap(&err, "tags of %s", id)
 	err = db.readPast(ctx, func(q engine.Queryer) error {
 		root, err := conversationOf(ctx, q, id)
-		if err == nil {
-			tags, err = tagsOf(ctx, q, root)
+		if err != nil {
+			return err
 		}
+		all, err := tagsOf(ctx, q, root)
+		tags = all[root]
 		return err
 	})
 	return tags, err
 }
 
-// tagsOf reads the tags that are kept at a session.
-func tagsOf(ctx context.Context, q engine.Queryer, id string) ([]string, error) {
+// tagsOf reads the tags that are kept at sessions, in order.
+func tagsOf(ctx context.Context, q engine.Queryer, ids ...string) (map[string][]string, error) {
 	if some, err := tagsTable.exists(ctx, q); err != nil || !some {
 		return nil, err
 	}
-	tags, err := queryStrings(ctx, q, `SELECT tag FROM sessiondb_tags WHERE session_id = ?`, id)
-	slices.Sort(tags)
+	tags := map[string][]string{}
+	err := eachIn(ctx, q, func(r engine.Rows) error {
+		var id, tag string
+		err := r.Scan(&id, &tag)
+		tags[id] = append(tags[id], tag)
+		return err
+	}, `SELECT g.session_id, g.tag FROM sessiondb_tags g WHERE g.session_id IN`, ids)
+	for _, t := range tags {
+		slices.Sort(t)
+	}
 	return tags, err
 }
 

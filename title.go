@@ -175,17 +175,9 @@ func (db *DB) SessionsTitled(ctx context.Context, part string, limit int) (out [
 // is found among them; to sort all of those would take longer.
 const newestTitles = `(SELECT * FROM sessions ORDER BY started_at DESC, id DESC LIMIT 2000) s WHERE s.title IS NOT NULL`
 
-func titledIn(ctx context.Context, q engine.Queryer, from, part string, limit int) (out []Session, err error) {
-	err = eachRow(ctx, q, func(r engine.Rows) error {
-		var s Session
-		if err := r.Scan(s.scanTargets()...); err != nil {
-			return err
-		}
-		out = append(out, s)
-		return nil
-	}, `SELECT `+selectColumns("s", sessionColumns)+` FROM `+from+` AND LOWER(s.title) LIKE LOWER(?) ESCAPE '\'
+func titledIn(ctx context.Context, q engine.Queryer, from, part string, limit int) ([]Session, error) {
+	return querySessions(ctx, q, `SELECT `+sessionSelect+` FROM `+from+` AND LOWER(s.title) LIKE LOWER(?) ESCAPE '\'
  ORDER BY s.started_at DESC, s.id DESC LIMIT ?`, likePart(part), limit)
-	return out, err
 }
 
 // ResolveTitle returns the id of the most recently started `title #N`, else of

@@ -45,17 +45,7 @@ func TestKilledWriters(t *testing.T) {
 // The primary dies under load and the standby takes its place: programs find it by
 // themselves, and all that was acknowledged is there.
 func TestFailover(t *testing.T) {
-	if testing.Short() {
-		t.Skip("two servers take a while to start")
-	}
-	pair, err := pgtest.StartPair()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if pair == nil {
-		t.Skip(pgtest.Missing)
-	}
-	t.Cleanup(pair.Stop)
+	pair := startPair(t)
 	synchronous(t, pair)
 	db := openAt(t, pair.Both)
 	for _, s := range workerSessions {

@@ -7,8 +7,9 @@ import (
 	"github.com/sessiondb-go/sessiondb/internal/pgtest"
 )
 
-// Reads go to the replica, but never behind what this program wrote.
-func TestReplica(t *testing.T) {
+// startPair starts a primary and a standby.
+func startPair(t *testing.T) *pgtest.Pair {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("two servers take a while to start")
 	}
@@ -20,6 +21,12 @@ func TestReplica(t *testing.T) {
 		t.Skip(pgtest.Missing)
 	}
 	t.Cleanup(pair.Stop)
+	return pair
+}
+
+// Reads go to the replica, but never behind what this program wrote.
+func TestReplica(t *testing.T) {
+	pair := startPair(t)
 	s, err := openStore(t.Context(), pair.Primary, Options{ReadDSN: pair.Standby})
 	if err != nil {
 		t.Fatal(err)
