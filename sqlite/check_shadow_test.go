@@ -14,6 +14,9 @@ import (
 // who looks notices it, and it can be made again from the messages, with nothing
 // left over.
 func TestShadowTablesThatLostRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for _, index := range indexes {
 		for _, lost := range []string{
 			"_data", "_data WHERE id > 10", "_data WHERE id = 10", "_data WHERE id = 1", "_data WHERE id = (SELECT MAX(id) FROM $_data)",

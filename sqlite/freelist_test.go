@@ -16,6 +16,9 @@ import (
 // calls that damage; who writes notices what can't be right by itself, so that
 // no page that is in use is overwritten.
 func TestFreelist(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for _, c := range []struct {
 		name    string
 		garble  func(file []byte, trunk, used, root uint32)

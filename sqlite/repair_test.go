@@ -127,6 +127,9 @@ func rowsIn(t *testing.T, path string) (sessions, messages []string) {
 // TestRepairIndexes makes indexes wrong in every way that messages don't tell,
 // in both layouts, and finds and mends it.
 func TestRepairIndexes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for _, layout := range []sessiondb.IndexLayout{sessiondb.InlineIndexes, sessiondb.ExternalIndexes} {
 		for what, damage := range map[string]struct{ sql, code string }{
 			"other text":        {"DROP TRIGGER messages_fts_update; UPDATE messages SET content = 'quagga'", "trigger_missing"},

@@ -16,6 +16,9 @@ import (
 // names no case whose answer is the same. Where the indexes have no copy of the
 // text, the answers are those that they are with one.
 func TestSearchGolden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for _, l := range []sessiondb.IndexLayout{"", sessiondb.InlineIndexes, sessiondb.ExternalIndexes} {
 		t.Run(string(l), func(t *testing.T) { searchGolden(t, l) })
 	}

@@ -63,6 +63,9 @@ var everyPage = flag.Bool("every-page", false, "damage every page of a store, no
 // full one and a backup say of it must agree; what is mended has every row, and
 // for what is not the next command is told.
 func TestSweep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for _, layout := range []sessiondb.IndexLayout{sessiondb.InlineIndexes, sessiondb.ExternalIndexes} {
 		path := sweptStore(t, layout)
 		good, err := os.ReadFile(path)
@@ -248,6 +251,9 @@ func TestMendIndexPages(t *testing.T) {
 
 // An index that lost what it keeps about itself is an index to be made anew.
 func TestMendIndexSettings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and no goroutines meet in it")
+	}
 	for _, index := range indexes {
 		for _, spoil := range []string{"DELETE FROM %s_config", "UPDATE %s_config SET v = 99"} {
 			path := fixture.Copy(t, "hermes-v11.db")
