@@ -42,7 +42,7 @@ func (s *importedSession) compare(ctx context.Context, q engine.Queryer) (*compa
 			c.differs = "more"
 		}
 		return errStop
-	}, exportMessagesSQL, s.id(), math.MinInt64)
+	}, exportMessagesSQL, s.id(), int64(math.MinInt64))
 	switch {
 	case err != nil:
 		return nil, err

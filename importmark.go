@@ -91,7 +91,7 @@ func saidSoFar(ctx context.Context, q engine.Queryer, id string) (all []uint64, 
 	err = eachMessage(ctx, q, func(m *Message) error {
 		all = append(all, said(m))
 		return nil
-	}, exportMessagesSQL, id, math.MinInt64)
+	}, exportMessagesSQL, id, int64(math.MinInt64))
 	return all, err
 }
 

@@ -60,7 +60,7 @@ func unreachable(ctx context.Context, c *conn, index string) (n int64, err error
 	if err := rows.Err(); err != nil {
 		return 0, err
 	}
-	rows, err = c.query(ctx, "SELECT id, length(block), substr(block, 1, ?) FROM main."+index+"_data WHERE id >= ?", leafHead, firstLeaf)
+	rows, err = c.query(ctx, "SELECT id, length(block), substr(block, 1, ?) FROM main."+index+"_data WHERE id >= ?", leafHead, int64(firstLeaf))
 	if err != nil {
 		return 0, err
 	}

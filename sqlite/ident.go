@@ -43,11 +43,11 @@ func (s *store) InPlace() error {
 // later, others would look for the log elsewhere.
 func (id *identity) check() error {
 	if id.path != id.real {
-		if err := sameFile(os.Stat, id.path, id.db); err != nil {
+		if err := sameFile(lookThrough, id.path, id.db); err != nil {
 			return err
 		}
 	}
-	return sameFile(os.Lstat, id.real, id.db)
+	return sameFile(lookAt, id.real, id.db)
 }
 
 // checkAll is check for the database and its log.
@@ -59,7 +59,7 @@ func (id *identity) checkAll() error {
 		if id.beside[i] == nil {
 			continue
 		}
-		if err := sameFile(os.Stat, id.real+suffix, id.beside[i]); err != nil {
+		if err := sameFile(lookThrough, id.real+suffix, id.beside[i]); err != nil {
 			return err
 		}
 	}
@@ -89,15 +89,25 @@ func (id *identity) othersLog() bool {
 // noLog forgets the log, which was turned off.
 func (id *identity) noLog() { clear(id.beside[:]) }
 
-func sameFile(stat func(string) (os.FileInfo, error), path string, was os.FileInfo) error {
-	is, err := stat(path)
+func sameFile(at seenAgain, path string, was os.FileInfo) error {
+	same, err := at(path, was)
 	switch {
 	case os.IsNotExist(err):
 		return fmt.Errorf("%w: %s is gone", sessiondb.ErrReplaced, path)
 	case err != nil:
 		return err
-	case !os.SameFile(is, was):
+	case !same:
 		return fmt.Errorf("%w: %s is another file now", sessiondb.ErrReplaced, path)
 	}
 	return nil
+}
+
+// seenAgain says whether a path names a file that was seen before.
+type seenAgain func(path string, was os.FileInfo) (bool, error)
+
+func lookBy(stat func(string) (os.FileInfo, error)) seenAgain {
+	return func(path string, was os.FileInfo) (bool, error) {
+		is, err := stat(path)
+		return err == nil && os.SameFile(is, was), err
+	}
 }
