@@ -1,6 +1,6 @@
 # The few things done often. `make check` is what every change must pass.
 
-.PHONY: help build test check race fuzz bench
+.PHONY: help build test check race fuzz bench pictures
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -26,3 +26,8 @@ fuzz: ## run each fuzz target for a minute
 
 bench: ## measure against raw SQLite and Python; rewrites docs/benchmarks.md
 	cd bench && go run . -write
+
+pictures: ## take pictures of the pages, in bin/pictures; docs/ has some (needs Chromium)
+	mkdir -p bin/pictures
+	go test ./internal/cli -count=1 -run TestBrowser -pictures $(CURDIR)/bin/pictures
+	for p in conversation usage; do cp bin/pictures/$$p.png docs/serve-$$p.png; done

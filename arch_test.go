@@ -19,32 +19,33 @@ const module = "github.com/sessiondb-go/sessiondb"
 // rooms is the floor plan: each package, and which of our packages it may
 // import. docs/architecture.md says why. "." is the root.
 var rooms = map[string][]string{
-	".":                   {"internal/engine", "internal/retry", "internal/searchql", "internal/text"},
-	"sqlite":              {".", "internal/engine", "internal/retry", "internal/scan", "internal/searchql", "internal/sqlitefile", "internal/text"},
-	"postgres":            {".", "internal/engine", "internal/retry", "internal/scan", "internal/searchql", "internal/text"},
-	"internal/sqlitefile": {},
-	"internal/scan":       {},
-	"internal/retry":      {},
-	"internal/pgtest":     {}, // tests only
-	"internal/engine":     {"internal/searchql"},
-	"internal/searchql":   {},
-	"internal/text":       {},
-	"internal/redact":     {"internal/text"},
-	"internal/term":       {},
-	"internal/enginetest": {".", "internal/fixture"},
-	"internal/crashtest":  {}, // tests only
-	"internal/fixture":    {},
-	"internal/api":        {".", "internal/redact"},
-	"internal/rpc":        {".", "internal/api"},
-	"internal/foreign":    {"."},
-	"internal/transcript": {"."},
-	"internal/htmlview":   {".", "internal/transcript"},
-	"internal/httpaccess": {},
-	"internal/browse":     {".", "internal/term", "internal/transcript"},
-	"internal/mcp":        {".", "internal/transcript", "internal/httpaccess"},
-	"internal/serve":      {".", "internal/api", "internal/httpaccess", "internal/htmlview", "internal/redact", "internal/transcript"},
-	"internal/cli":        {".", "sqlite", "postgres", "internal/rpc", "internal/mcp", "internal/serve", "internal/httpaccess", "internal/api", "internal/redact", "internal/transcript", "internal/htmlview", "internal/foreign", "internal/foreign", "internal/term", "internal/browse"},
-	"cmd/sessiondb":       {"internal/cli"},
+	".":                    {"internal/engine", "internal/retry", "internal/searchql", "internal/text"},
+	"sqlite":               {".", "internal/engine", "internal/retry", "internal/scan", "internal/searchql", "internal/sqlitefile", "internal/text"},
+	"postgres":             {".", "internal/engine", "internal/retry", "internal/scan", "internal/searchql", "internal/text"},
+	"internal/sqlitefile":  {},
+	"internal/scan":        {},
+	"internal/retry":       {},
+	"internal/pgtest":      {}, // tests only
+	"internal/browsertest": {}, // tests only
+	"internal/engine":      {"internal/searchql"},
+	"internal/searchql":    {},
+	"internal/text":        {},
+	"internal/redact":      {"internal/text"},
+	"internal/term":        {},
+	"internal/enginetest":  {".", "internal/fixture"},
+	"internal/crashtest":   {}, // tests only
+	"internal/fixture":     {},
+	"internal/api":         {".", "internal/redact"},
+	"internal/rpc":         {".", "internal/api"},
+	"internal/foreign":     {"."},
+	"internal/transcript":  {"."},
+	"internal/htmlview":    {".", "internal/transcript"},
+	"internal/httpaccess":  {},
+	"internal/browse":      {".", "internal/term", "internal/transcript"},
+	"internal/mcp":         {".", "internal/transcript", "internal/httpaccess"},
+	"internal/serve":       {".", "internal/api", "internal/httpaccess", "internal/htmlview", "internal/redact", "internal/transcript"},
+	"internal/cli":         {".", "sqlite", "postgres", "internal/rpc", "internal/mcp", "internal/serve", "internal/httpaccess", "internal/api", "internal/redact", "internal/transcript", "internal/htmlview", "internal/foreign", "internal/foreign", "internal/term", "internal/browse"},
+	"cmd/sessiondb":        {"internal/cli"},
 }
 
 // guests are the third-party modules and the packages that may import them.
