@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/text"
 )
 
 // Backup implements [engine.Maintenance]. It is a dump of the schema in the custom
@@ -137,11 +137,11 @@ func findProgram(name string) (string, error) {
 	return "", fmt.Errorf("%w: %s is not installed here: it is in the package postgresql-client", exec.ErrNotFound, name)
 }
 
-var tlsParameter = regexp.MustCompile(`\b(sslmode|sslrootcert|sslcert|sslkey)\s*=\s*'?([^\s'&]+)`)
+var tlsParameter = text.Regexp(`\b(sslmode|sslrootcert|sslcert|sslkey)\s*=\s*'?([^\s'&]+)`)
 
 // tlsEnvironment hands on what a connection string says about TLS.
 func tlsEnvironment(dsn string) (env []string) {
-	for _, m := range tlsParameter.FindAllStringSubmatch(dsn, -1) {
+	for _, m := range tlsParameter().FindAllStringSubmatch(dsn, -1) {
 		env = append(env, "PG"+strings.ToUpper(m[1])+"="+m[2])
 	}
 	return env

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 
@@ -68,12 +69,14 @@ func (t *tx) checkVersion(ctx context.Context) ([]engine.Finding, error) {
 
 var madeTable, madeIndex, madeTrigger = made(`TABLE IF NOT EXISTS`), made(`(?:UNIQUE )?INDEX IF NOT EXISTS`), made(`OR REPLACE TRIGGER`)
 
-// made are the names of what schema.sql makes.
-func made(what string) (names []string) {
-	for _, m := range regexp.MustCompile(`(?m)^CREATE `+what+` (\w+)`).FindAllStringSubmatch(schemaSQL, -1) {
-		names = append(names, m[1])
-	}
-	return names
+// made are the names of what schema.sql makes, found when they are first asked for.
+func made(what string) func() []string {
+	return sync.OnceValue(func() (names []string) {
+		for _, m := range regexp.MustCompile(`(?m)^CREATE `+what+` (\w+)`).FindAllStringSubmatch(schemaSQL, -1) {
+			names = append(names, m[1])
+		}
+		return names
+	})
 }
 
 // objects are what there is of the schema.
@@ -128,11 +131,11 @@ func (t *tx) checkObjects(ctx context.Context) (out []engine.Finding, err error)
 			}
 		}
 	}
-	lacking("object_missing", "table", madeTable, o.have)
-	lacking("object_missing", "index", madeIndex, o.have)
-	lacking("trigger_missing", "active trigger", madeTrigger, o.triggers)
+	lacking("object_missing", "table", madeTable(), o.have)
+	lacking("object_missing", "index", madeIndex(), o.have)
+	lacking("trigger_missing", "active trigger", madeTrigger(), o.triggers)
 	for _, name := range o.invalid {
-		if slices.Contains(madeIndex, name) {
+		if slices.Contains(madeIndex(), name) {
 			out = append(out, engine.Finding{Code: "object_missing", What: "the index " + name + " is not valid: making it was broken off"})
 		}
 	}
@@ -302,7 +305,7 @@ func (s *store) repairSchema(ctx context.Context, did func(code, format string, 
 		versions, err := t.checkVersion(ctx)
 		before = append(before, versions...)
 		for _, name := range o.invalid {
-			if err == nil && slices.Contains(madeIndex, name) {
+			if err == nil && slices.Contains(madeIndex(), name) {
 				_, err = t.conn.Exec(ctx, `DROP INDEX `+name)
 			}
 		}
@@ -322,7 +325,7 @@ func (s *store) repairSchema(ctx context.Context, did func(code, format string, 
 	if err := s.migrate(ctx, c.Conn()); err != nil {
 		return mapError(err)
 	}
-	for _, name := range madeTrigger {
+	for _, name := range madeTrigger() {
 		if _, err := c.Exec(ctx, `ALTER TABLE messages ENABLE TRIGGER `+name); err != nil {
 			return mapError(err)
 		}

@@ -9,12 +9,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/text"
 )
 
 // VerifyDump reads a dump that [sessiondb.DB.Backup] made through, with pg_restore,
@@ -73,7 +73,7 @@ type dumpCounter struct {
 	version int
 }
 
-var copyLine = regexp.MustCompile(`^COPY (?:.*\.)?"?(\w+)"? \(.*\) FROM stdin;$`)
+var copyLine = text.Regexp(`^COPY (?:.*\.)?"?(\w+)"? \(.*\) FROM stdin;$`)
 
 func (c *dumpCounter) seen(table string) bool {
 	_, ok := c.rows[table]
@@ -99,7 +99,7 @@ func (c *dumpCounter) read(from io.Reader) error {
 }
 
 func (c *dumpCounter) line(line []byte) {
-	switch m := copyLine.FindSubmatch(line); {
+	switch m := copyLine().FindSubmatch(line); {
 	case c.table == "" && m != nil:
 		c.table = string(m[1])
 		c.rows[c.table] += 0

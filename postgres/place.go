@@ -3,12 +3,13 @@ package postgres
 import (
 	"net"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/sessiondb-go/sessiondb/internal/text"
 )
 
 // placeOf is a URL that opens the same store again, on whichever of its servers
@@ -39,7 +40,7 @@ func placeOf(config *pgxpool.Config, dsn, schema string) string {
 	if schema != defaultSchema {
 		q.Set("search_path", schema)
 	}
-	if m := sessionAttrs.FindStringSubmatch(dsn); m != nil && slices.Contains(knownAttrs, m[1]) {
+	if m := sessionAttrs().FindStringSubmatch(dsn); m != nil && slices.Contains(knownAttrs, m[1]) {
 		q.Set("target_session_attrs", m[1])
 	}
 	u.RawQuery = q.Encode()
@@ -48,6 +49,6 @@ func placeOf(config *pgxpool.Config, dsn, schema string) string {
 
 // sessionAttrs finds which of several servers is wanted, in either form of a
 // connection string; what was read of it does not tell.
-var sessionAttrs = regexp.MustCompile(`(?:[?&]|\b)target_session_attrs\s*=\s*'?([a-z-]+)`)
+var sessionAttrs = text.Regexp(`(?:[?&]|\b)target_session_attrs\s*=\s*'?([a-z-]+)`)
 
 var knownAttrs = []string{"any", "read-write", "read-only", "primary", "standby", "prefer-standby"}

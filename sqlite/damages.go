@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/text"
 )
 
 // damages are what SQLite's own checks say, put together by what it is about.
@@ -155,11 +156,11 @@ func (d *damages) read(lines []string) {
 }
 
 var (
-	treeLine  = pattern(`^Tree (\d+) `)
-	ftsLine   = pattern(`(?:FTS\d table (?:main\.)?|^fts5: .* table ")(\w+)`)
-	indexLine = pattern(` index (.+)$`)
-	valueLine = pattern(`(?: value|^CHECK constraint failed) in (.+)$`)
-	wasteLine = pattern(`^(?:Page \d+: (?:never used|pointer map)|(?:Main f|F)reelist: size is )`)
+	treeLine  = text.Regexp(`^Tree (\d+) `)
+	ftsLine   = text.Regexp(`(?:FTS\d table (?:main\.)?|^fts5: .* table ")(\w+)`)
+	indexLine = text.Regexp(` index (.+)$`)
+	valueLine = text.Regexp(`(?: value|^CHECK constraint failed) in (.+)$`)
+	wasteLine = text.Regexp(`^(?:Page \d+: (?:never used|pointer map)|(?:Main f|F)reelist: size is )`)
 )
 
 // sort finds out what a line is about.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/text"
 )
 
 // The full-text indexes.
@@ -27,7 +28,7 @@ type textIndexes struct {
 	broken       bool
 }
 
-var externalContent = pattern(`[(,]\s*content\s*=`)
+var externalContent = text.Regexp(`[(,]\s*content\s*=`)
 
 // schemaIndexes is what a schema says of the indexes, and the number of that
 // schema.

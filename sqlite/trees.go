@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sessiondb-go/sessiondb/internal/text"
 )
 
 // trees are the b-trees of a database, and what each is for.
@@ -18,7 +20,7 @@ type trees struct {
 
 // noText is how a full-text table is declared that nothing can be made anew
 // from.
-var noText = pattern(`(?i)content\s*=\s*(''|"")`)
+var noText = text.Regexp(`(?i)content\s*=\s*(''|"")`)
 
 func readTrees(ctx context.Context, c *conn) (*trees, error) {
 	rows, err := c.query(ctx, "SELECT type, name, tbl_name, COALESCE(rootpage, 0), COALESCE(sql, '') FROM main.sqlite_schema ORDER BY name")

@@ -1,26 +1,19 @@
 package text
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 )
 
 // Recalled memory is put into messages between fences, for the model only:
 //
 //	<memory-context> ... </memory-context>
 //
-// or behind a note that says so. The patterns are made when they are needed: most
-// programs start without.
+// or behind a note that says so.
 var (
-	memoryBlock = pattern(`(?is)<\s*memory-context\s*>.*?</\s*memory-context\s*>`)
-	memoryNote  = pattern(`(?i)\[System note:\s*The following is recalled memory context,\s*NOT new user input\.\s*Treat as [^\]]*\]`)
-	memoryTag   = pattern(`(?i)</?\s*memory-context\s*>`)
+	memoryBlock = Regexp(`(?is)<\s*memory-context\s*>.*?</\s*memory-context\s*>`)
+	memoryNote  = Regexp(`(?i)\[System note:\s*The following is recalled memory context,\s*NOT new user input\.\s*Treat as [^\]]*\]`)
+	memoryTag   = Regexp(`(?i)</?\s*memory-context\s*>`)
 )
-
-func pattern(s string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
-}
 
 // StripMemory removes recalled memory from what was said: whole blocks, then
 // the system note, then tags without a partner. What is left is trimmed.

@@ -2,6 +2,7 @@ package text
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -90,14 +91,14 @@ const latin = "µμÀaÁaÂaÃaÄaÅaÇcÈeÉeÊeËeÌiÍiÎiÏiÑnÒoÓoÔoÕo�
 	"ṼvṽvṾvṿvẀwẁwẂwẃwẄwẅwẆwẇwẈwẉwẊxẋxẌxẍxẎyẏyẐzẑzẒzẓzẔzẕzẖhẗtẘwẙyẛsẠaạaẢaảaẸeẹeẺeẻeẼeẽeỈiỉiỊiịiỌoọoỎoỏoỤuụuỦuủu" +
 	"ỲyỳyỴyỵyỶyỷyỸyỹyιιÅa"
 
-var latinFold = func() map[rune]rune {
+var latinFold = sync.OnceValue(func() map[rune]rune {
 	m := map[rune]rune{}
 	r := []rune(latin)
 	for i := 0; i < len(r); i += 2 {
 		m[r[i]] = r[i+1]
 	}
 	return m
-}()
+})
 
 // foldWord is a letter as the word index compares it.
 func foldWord(r rune) rune {
@@ -107,7 +108,7 @@ func foldWord(r rune) rune {
 		}
 		return r
 	}
-	if f, ok := latinFold[r]; ok {
+	if f, ok := latinFold()[r]; ok {
 		return f
 	}
 	return unicode.ToLower(r)
