@@ -13,21 +13,16 @@ import (
 
 // storeStats is what the stats command tells.
 type storeStats struct {
-	Path          string        `json:"path"`
-	SchemaVersion int           `json:"schema_version"`
-	Sessions      int64         `json:"sessions"`
-	Messages      int64         `json:"messages"`
-	FileBytes     int64         `json:"file_bytes"`
-	WALBytes      int64         `json:"wal_bytes"`
-	Trash         int64         `json:"trash"` // conversations
-	Sources       []sourceStats `json:"sources"`
+	Path          string                  `json:"path"`
+	SchemaVersion int                     `json:"schema_version"`
+	Sessions      int64                   `json:"sessions"`
+	Messages      int64                   `json:"messages"`
+	FileBytes     int64                   `json:"file_bytes"`
+	WALBytes      int64                   `json:"wal_bytes"`
+	Trash         int64                   `json:"trash"` // conversations
+	Sources       []sessiondb.SourceCount `json:"sources"`
 
 	Space *sessiondb.Space `json:"space,omitempty"` // with --space
-}
-
-type sourceStats struct {
-	Source   string `json:"source"`
-	Sessions int64  `json:"sessions"`
 }
 
 func (a *app) statsCommand() *cobra.Command {
@@ -81,11 +76,7 @@ func (a *app) stats(ctx context.Context, db *sessiondb.DB, space bool) (s storeS
 	if s.Trash, _, err = db.TrashSize(ctx); err != nil {
 		return s, err
 	}
-	rows, err := db.UsageBySource(ctx, sessiondb.UsageFilter{})
-	for _, r := range rows {
-		s.Sources = append(s.Sources, sourceStats{r.Key, r.Sessions})
-	}
-	if err == nil && space {
+	if s.Sources, err = db.Sources(ctx); err == nil && space {
 		s.Space, err = a.space(ctx, db)
 	}
 	return s, err

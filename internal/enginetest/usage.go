@@ -205,6 +205,11 @@ func usageByKey(t *testing.T, h *harness) {
 	check(rows, err, "cron: 1 sessions, 3 tokens, 1 calls, $- $-", "cli: 1 sessions, 2 tokens, 1 calls, $- $-")
 	rows, err = db.UsageBySource(t.Context(), sessiondb.UsageFilter{Source: "none"})
 	check(rows, err, []string{}...)
+	sources, err := db.Sources(t.Context())
+	noError(t, err)
+	if d := cmp.Diff([]sessiondb.SourceCount{{Source: "cli", Sessions: 2}, {Source: "cron", Sessions: 2}, {Source: "telegram", Sessions: 1}}, sources); d != "" {
+		t.Error(d)
+	}
 }
 
 func usageByDay(t *testing.T, h *harness) {

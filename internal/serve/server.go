@@ -46,7 +46,6 @@ type server struct {
 	log     *slog.Logger
 	now     func() time.Time
 	maxBody int64 // how long the parameters of a call may be, in bytes
-	sources sources
 	checkup checkup
 	hub     hub
 	meter   meter

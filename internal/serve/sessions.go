@@ -1,14 +1,11 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"sync"
-	"time"
 
 	"github.com/sessiondb-go/sessiondb"
 )
@@ -70,7 +67,7 @@ func (s *server) sessions(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err == nil {
-		l.Sources, err = s.sources.all(r.Context(), s.db, l.Source)
+		l.Sources, err = sourceNames(r.Context(), s.db, l.Source)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -127,51 +124,17 @@ func (l *listing) back(page int) {
 	}
 }
 
-// sources remembers for a while where sessions come from, if there are so many that
-// it takes long to find out: all of them are looked at.
-type sources struct {
-	mu    sync.Mutex
-	names []string
-	until time.Time
-}
-
-const (
-	sourcesLong = 20 * time.Millisecond
-	sourcesLast = time.Minute
-)
-
-// all are the sources, the one with the most sessions first, and the chosen one.
-func (s *sources) all(ctx context.Context, db *sessiondb.DB, chosen string) ([]string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	begun := time.Now()
-	if begun.After(s.until) {
-		if err := s.find(ctx, db); err != nil {
-			return nil, err
-		}
-		if took := time.Since(begun); took > sourcesLong {
-			s.until = begun.Add(took + sourcesLast)
+// sourceNames are the sources, the one with the most sessions first, and the chosen one.
+func sourceNames(ctx context.Context, db *sessiondb.DB, chosen string) ([]string, error) {
+	all, err := db.Sources(ctx)
+	var names []string
+	for _, s := range all {
+		if s.Source != "" {
+			names = append(names, s.Source)
 		}
 	}
-	if chosen != "" && !slices.Contains(s.names, chosen) {
-		return append(slices.Clip(s.names), chosen), nil
+	if chosen != "" && !slices.Contains(names, chosen) {
+		names = append(names, chosen)
 	}
-	return s.names, nil
-}
-
-func (s *sources) find(ctx context.Context, db *sessiondb.DB) error {
-	rows, err := db.UsageBySource(ctx, sessiondb.UsageFilter{})
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(rows, func(a, b sessiondb.UsageRow) int {
-		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Key, b.Key))
-	})
-	s.names = nil
-	for _, row := range rows {
-		if row.Key != "" {
-			s.names = append(s.names, row.Key)
-		}
-	}
-	return nil
+	return names, err
 }

@@ -50,7 +50,7 @@ func (s *server) usage(w http.ResponseWriter, r *http.Request) {
 	}
 	err := u.sum(r.Context(), s.db, s.now())
 	if err == nil {
-		u.Sources, err = s.sources.all(r.Context(), s.db, u.Source)
+		u.Sources, err = sourceNames(r.Context(), s.db, u.Source)
 	}
 	if err != nil {
 		s.fail(w, r, err)
