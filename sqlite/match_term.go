@@ -268,13 +268,19 @@ func (c *compiler) touching(t *searchql.Term) ([]source, error) {
 		for _, pair := range pairs {
 			quoted = append(quoted, quote(pair))
 		}
-		candidates = c.find(gramIndex, strings.Join(quoted, " OR "))
+		expr := strings.Join(quoted, " OR ")
+		if len(typed) > 2 { // the pairs are of its ends alone
+			expr = "(" + expr + ") AND " + quote(t.Text)
+		}
+		candidates = c.find(gramIndex, expr)
 	}
 	return []source{among(t, candidates)}, nil
 }
 
-// pairs are a word with each character that may touch it. A walk in parts asks
-// again and again for what holds for the whole search.
+// pairs are the two characters at an end of a word, or the one it has, with each
+// character that may touch them: to look for the whole word with each would go
+// through its trigrams as often. A walk in parts asks again and again for what
+// holds for the whole search.
 func (c *compiler) pairs(t *searchql.Term) (out []string, err error) {
 	if known, ok := c.touch[t]; ok {
 		return known, nil
@@ -285,7 +291,7 @@ func (c *compiler) pairs(t *searchql.Term) (out []string, err error) {
 		return nil, err
 	}
 	for _, r := range before {
-		out = append(out, string(r)+t.Text)
+		out = append(out, string(r)+string(typed[:min(2, len(typed))]))
 	}
 	if !t.Prefix {
 		after, err := c.charsAfter(typed)
@@ -293,7 +299,7 @@ func (c *compiler) pairs(t *searchql.Term) (out []string, err error) {
 			return nil, err
 		}
 		for _, r := range after {
-			out = append(out, t.Text+string(r))
+			out = append(out, string(typed[max(0, len(typed)-2):])+string(r))
 		}
 	}
 	if c.touch == nil {
