@@ -28,18 +28,23 @@ type compiler struct {
 	tx        *tx
 	unindexed map[int64]said // messages without terms
 	rank      []string       // the words of the query, each a tsquery
+	several   bool           // only messages of several parts are looked for
 }
 
-func (c *compiler) compile(root searchql.Node) (f fragment, err error) {
+// compile returns a query for the messages; ranked says that their ranks are in it.
+func (c *compiler) compile(root searchql.Node) (f fragment, ranked bool, err error) {
 	c.unindexed, err = c.tx.texts(c.ctx, `SELECT m.id, `+textColumns+` FROM sessiondb_unindexed u JOIN messages m ON m.id = u.id`)
 	if err != nil {
-		return f, err
+		return f, false, err
+	}
+	if f, ranked, err = c.compileWords(root); ranked || err != nil {
+		return f, ranked, err
 	}
 	f, err = c.node(root, true)
 	if _, alone := root.(*searchql.Term); alone {
 		f.sql = `SELECT DISTINCT message_id FROM (` + f.sql + `) parts` // else a set is made of it anyway
 	}
-	return f, err
+	return f, false, err
 }
 
 // node is a query for the messages of a node. Ranked says that they are looked
@@ -102,7 +107,11 @@ func (c *compiler) indexed(t *searchql.Term, p text.Pattern, ranked bool) (fragm
 	if ranked {
 		c.rank = append(c.rank, `(`+query+`)`)
 	}
-	return fragment{`SELECT message_id FROM sessiondb_terms WHERE words @@ ?::text::tsquery`, []any{query}}, nil
+	f := fragment{`SELECT message_id FROM sessiondb_terms WHERE words @@ ?::text::tsquery`, []any{query}}
+	if c.several {
+		f = f.and(` AND message_id IN ` + severalParts)
+	}
+	return f, nil
 }
 
 // phraseQuery is the tsquery of words that stand one after the other.

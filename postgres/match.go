@@ -19,11 +19,11 @@ func (s *store) Match(ctx context.Context, q engine.Queryer, m engine.Match) (ou
 		return out, nil
 	}
 	c := &compiler{ctx: ctx, tx: t}
-	set, err := c.compile(m.Query.Root)
+	set, ranks, err := c.compile(m.Query.Root)
 	if err != nil {
 		return out, mapError(err)
 	}
-	r := &matching{ctx: ctx, tx: t, m: m, set: set, rank: c.rank}
+	r := &matching{ctx: ctx, tx: t, m: m, set: set, ranks: ranks, rank: c.rank}
 	if m.Count {
 		out.Counts, err = r.count()
 		return out, err
@@ -40,11 +40,13 @@ func (s *store) Match(ctx context.Context, q engine.Queryer, m engine.Match) (ou
 
 // matching is one search being run.
 type matching struct {
-	ctx  context.Context
-	tx   *tx
-	m    engine.Match
-	set  fragment // the ids of all hits
-	rank []string // tsqueries that hits are ranked by
+	ctx context.Context
+	tx  *tx
+	m   engine.Match
+	set fragment // the ids of all hits
+
+	ranks bool     // the set has the ranks too
+	rank  []string // tsqueries that hits are ranked by, where it has not
 }
 
 // from joins the hits with their messages and sessions, as the filters ask.
@@ -74,22 +76,7 @@ func (r *matching) count() (map[string]int64, error) {
 
 // stream delivers the hits of the page, in order.
 func (r *matching) stream(each func(engine.Hit) bool) error {
-	f := r.ranked()
-	order := `rank, m.id DESC`
-	switch r.m.Order {
-	case engine.Newest:
-		order = `m.timestamp DESC, rank, m.id`
-	case engine.Oldest:
-		order = `m.timestamp, rank, m.id`
-	}
-	f = f.and(` ORDER BY ` + order)
-	if r.m.Limit > 0 {
-		f = f.and(` LIMIT ?`, r.m.Limit)
-	}
-	if r.m.Offset > 0 {
-		f = f.and(` OFFSET ?`, r.m.Offset)
-	}
-	rows, err := r.tx.Query(r.ctx, f.sql, f.args...)
+	rows, err := r.page()
 	if err != nil {
 		return err
 	}
@@ -106,10 +93,39 @@ func (r *matching) stream(each func(engine.Hit) bool) error {
 	return rows.Err()
 }
 
+// page asks for the hits of the page.
+func (r *matching) page() (engine.Rows, error) {
+	if r.ranks && r.m.Order == engine.ByRank && r.m.Where == "" && r.m.Sessions == nil && r.m.Limit > 0 {
+		// The best ones are chosen before messages are looked at.
+		f := fragment{`SELECT m.id, m.session_id, h.rank FROM (` + r.set.sql, r.set.args}
+		f = f.and(` ORDER BY rank, message_id DESC LIMIT ? OFFSET ?) h JOIN messages m ON m.id = h.message_id ORDER BY h.rank, m.id DESC`, r.m.Limit, r.m.Offset)
+		return r.tx.Query(r.ctx, f.sql, f.args...)
+	}
+	f := r.ranked()
+	order := `rank, m.id DESC`
+	switch r.m.Order {
+	case engine.Newest:
+		order = `m.timestamp DESC, rank, m.id`
+	case engine.Oldest:
+		order = `m.timestamp, rank, m.id`
+	}
+	f = f.and(` ORDER BY ` + order)
+	if r.m.Limit > 0 {
+		f = f.and(` LIMIT ?`, r.m.Limit)
+	}
+	if r.m.Offset > 0 {
+		f = f.and(` OFFSET ?`, r.m.Offset)
+	}
+	return r.tx.Query(r.ctx, f.sql, f.args...)
+}
+
 // ranked selects the hits with their ranks: that of the best part of a message, by
 // the words of the query. Fragments have none.
 func (r *matching) ranked() fragment {
 	from := r.from()
+	if r.ranks {
+		return fragment{`SELECT m.id, m.session_id, h.rank` + from.sql, from.args}
+	}
 	if len(r.rank) == 0 {
 		return fragment{`SELECT m.id, m.session_id, 0::float8 AS rank` + from.sql, from.args}
 	}

@@ -18,7 +18,7 @@ const SchemaVersion = 11
 
 // layout is the version of what this package adds. It rises with schema.sql.
 const (
-	layout    = "4"
+	layout    = "5"
 	layoutKey = "sessiondb_layout"
 )
 
@@ -67,9 +67,9 @@ func (s *store) prepare(ctx context.Context, readOnly bool) error {
 		if err := s.migrate(ctx, c.Conn()); err != nil {
 			return err
 		}
-		f.version = SchemaVersion
+		f.version, f.layout = SchemaVersion, layout
 	}
-	s.version = f.version
+	s.version, s.knowsParts = f.version, f.layout >= "5"
 	return nil
 }
 

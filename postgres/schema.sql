@@ -134,6 +134,7 @@ CREATE TABLE IF NOT EXISTS sessiondb_terms (
     grams TSVECTOR NOT NULL,
     PRIMARY KEY (message_id, part)
 );
+CREATE INDEX IF NOT EXISTS sessiondb_terms_several ON sessiondb_terms(message_id) WHERE part > 0;
 CREATE INDEX IF NOT EXISTS sessiondb_terms_words ON sessiondb_terms USING gin (words);
 CREATE INDEX IF NOT EXISTS sessiondb_terms_grams ON sessiondb_terms USING gin (grams);
 

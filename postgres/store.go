@@ -33,6 +33,10 @@ type store struct {
 	dsn     string // with the password, for pg_dump
 	place   string // without it
 	version int
+
+	// knowsParts says that an index tells which messages have several parts.
+	knowsParts bool
+
 	refusal error // what Write returns, nil when it may write
 	odd     oddities
 	closed  atomic.Bool
