@@ -23,7 +23,7 @@ var rooms = map[string][]string{
 	"sqlite":               {".", "internal/engine", "internal/retry", "internal/scan", "internal/searchql", "internal/sqlitefile", "internal/text"},
 	"postgres":             {".", "internal/engine", "internal/retry", "internal/scan", "internal/searchql", "internal/text"},
 	"internal/sqlitefile":  {},
-	"internal/scan":        {},
+	"internal/scan":        {"internal/engine"},
 	"internal/retry":       {},
 	"internal/pgtest":      {}, // tests only
 	"internal/browsertest": {}, // tests only

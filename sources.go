@@ -15,7 +15,7 @@ type SourceCount struct {
 }
 
 // Sources are the sources of all sessions, the one with the most first, equal
-// ones by name. It reads an index alone.
+// ones by name. It reads the index of sources alone, where the store has one.
 func (db *DB) Sources(ctx context.Context) (out []SourceCount, err error) {
 	defer wrap(&err, "sources")
 	var sessions map[string]int64

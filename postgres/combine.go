@@ -51,8 +51,6 @@ func (c *compiler) combinedList(nodes []searchql.Node, op string, ranked bool) (
 	return `(` + strings.Join(list, op) + `)`, len(list) > 0
 }
 
-const severalParts = `(SELECT message_id FROM sessiondb_terms WHERE part > 0)`
-
 // compileWords is compile for a query of words alone: messages with their ranks. ok
 // is false for any other, and where messages without terms have to be read.
 func (c *compiler) compileWords(root searchql.Node) (f fragment, ok bool, err error) {

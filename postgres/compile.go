@@ -109,7 +109,7 @@ func (c *compiler) indexed(t *searchql.Term, p text.Pattern, ranked bool) (fragm
 	}
 	f := fragment{`SELECT message_id FROM sessiondb_terms WHERE words @@ ?::text::tsquery`, []any{query}}
 	if c.several {
-		f = f.and(` AND message_id IN ` + severalParts)
+		f = f.and(` AND message_id IN (SELECT message_id FROM sessiondb_terms WHERE part > 0)`)
 	}
 	return f, nil
 }

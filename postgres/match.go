@@ -80,17 +80,7 @@ func (r *matching) stream(each func(engine.Hit) bool) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var h engine.Hit
-		if err := rows.Scan(&h.MessageID, &h.SessionID, &h.Rank); err != nil {
-			return err
-		}
-		if !each(h) {
-			return nil
-		}
-	}
-	return rows.Err()
+	return scan.Hits(rows, each)
 }
 
 // page asks for the hits of the page.

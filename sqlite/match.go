@@ -115,17 +115,7 @@ func (r *matching) stream(query string, args ...any) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var h engine.Hit
-		if err := rows.Scan(&h.MessageID, &h.SessionID, &h.Rank); err != nil {
-			return err
-		}
-		if !r.deliver(h) {
-			return nil
-		}
-	}
-	return rows.Err()
+	return scan.Hits(rows, r.deliver)
 }
 
 // where is the condition of the search, behind another one.

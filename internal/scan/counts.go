@@ -1,16 +1,10 @@
 package scan
 
-// Rows is a result that is read forward once.
-type Rows interface {
-	Next() bool
-	Scan(dest ...any) error
-	Err() error
-	Close() error
-}
+import "github.com/sessiondb-go/sessiondb/internal/engine"
 
 // Counts reads all rows of a result that has two columns, a text and a number, and
 // closes it.
-func Counts(rows Rows) (map[string]int64, error) {
+func Counts(rows engine.Rows) (map[string]int64, error) {
 	defer func() { _ = rows.Close() }()
 	counts := map[string]int64{}
 	for rows.Next() {
