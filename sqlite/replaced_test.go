@@ -183,7 +183,9 @@ func TestWatchReplaced(t *testing.T) {
 			}
 			t.Cleanup(func() { _ = db.Close() })
 			seen := 0
-			for _, err := range db.Watch(t.Context(), sessiondb.WatchFilter{Every: time.Millisecond}) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			for _, err := range db.Watch(ctx, sessiondb.WatchFilter{Every: time.Millisecond}) {
 				if seen++; seen == 1 {
 					if err := os.Rename(other, path); err != nil {
 						t.Fatal(err)
