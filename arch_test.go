@@ -57,6 +57,7 @@ var guests = map[string][]string{
 	"github.com/spf13/pflag":                 {"internal/cli"},
 	"github.com/klauspost/compress":          {"internal/fixture"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/mcp"},
+	"github.com/google/jsonschema-go":        {"internal/mcp"},
 	"charm.land/bubbletea/v2":                {"internal/browse", "internal/cli"},
 	"github.com/charmbracelet/colorprofile":  {"internal/browse"},
 	"pgregory.net/rapid":                     {"internal/enginetest"},

@@ -11,7 +11,7 @@ const listDoc = `Lists conversations, newest activity first. A conversation that
 type listParams struct {
 	Source         string   `json:"source,omitempty" jsonschema:"only conversations of this source, such as cli or telegram"`
 	ExcludeSources []string `json:"exclude_sources,omitempty" jsonschema:"no conversations of these sources, such as cron"`
-	Limit          int      `json:"limit,omitempty" jsonschema:"at most so many, from 1 to 50; 20 if absent"`
+	Limit          int      `json:"limit,omitempty" jsonschema:"at most so many" range:"1 50" default:"20"`
 	Cursor         string   `json:"cursor,omitempty" jsonschema:"next_cursor of the answer before"`
 }
 
@@ -21,15 +21,15 @@ type listResult struct {
 }
 
 func (t tools) list(ctx context.Context, p listParams) (listResult, error) {
-	limit, offset, err := page(p.Limit, 20, 50, p.Cursor)
+	offset, err := offset(p.Cursor)
 	if err != nil {
 		return listResult{}, err
 	}
 	found, err := t.db.Sessions(ctx, sessiondb.ListFilter{
-		Source: p.Source, ExcludeSources: p.ExcludeSources, ByLastActive: true, Limit: limit + 1, Offset: offset,
+		Source: p.Source, ExcludeSources: p.ExcludeSources, ByLastActive: true, Limit: p.Limit + 1, Offset: offset,
 	})
 	out := listResult{Sessions: []session{}}
-	found, out.Next = next(found, limit, offset)
+	found, out.Next = next(found, p.Limit, offset)
 	for _, s := range found {
 		out.Sessions = append(out.Sessions, listed(s))
 	}

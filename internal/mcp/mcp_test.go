@@ -90,7 +90,8 @@ type answer struct {
 	}
 	TotalHits  int64  `json:"total_hits"`
 	Understood string `json:"understood"`
-	Try        []any  `json:"try_instead"`
+	Notices    []string
+	Try        []any `json:"try_instead"`
 	Window     *struct {
 		Messages []message
 		Before   bool `json:"more_before"`
@@ -399,23 +400,16 @@ func TestErrors(t *testing.T) {
 		{"session_read", map[string]any{"session_id": "a"}, "one of these ids"},
 		{"session_read", map[string]any{"session_id": "aa", "message_id": 99}, "message 99 is not in session aa"},
 		{"session_read", map[string]any{"session_id": "aa", "cursor": "offset:3"}, "leave it out"},
-		{"session_read", map[string]any{"session_id": "aa", "limit": 1000}, "from 1 to 100"},
 		{"session_list", map[string]any{"cursor": "nonsense"}, "leave it out"},
 		{"session_list", map[string]any{"cursor": "offset:99999999999999999999"}, "leave it out"},
-		{"session_list", map[string]any{"limit": -1}, "from 1 to 50"},
 		{"session_search", map[string]any{"query": "x", "message_id": 1, "session_id": "aa"}, "give one of them"},
 		{"session_search", map[string]any{"message_id": 1}, "without session_id"},
 		{"session_search", map[string]any{"session_id": "aa"}, "session_read reads a session"},
 		{"session_search", map[string]any{"session_id": "aa", "message_id": 99}, "is not in session"},
-		{"session_search", map[string]any{"session_id": "aa", "message_id": 1, "window": 99}, "from 1 to 20"},
 		{"session_search", map[string]any{"sources": []string{"a", "b"}}, "name one source"},
-		{"session_usage", map[string]any{"by": "moon"}, "model, source, day or session"},
 		{"session_usage", map[string]any{"after": "yesterday"}, "2026-01-31"},
-		{"session_append", map[string]any{"session_id": "aa", "role": "", "text": "x"}, "the role is empty"},
 		{"session_title", map[string]any{"session_id": "aa", "title": strings.Repeat("x", 101)}, "at most 100"},
 		{"session_end", map[string]any{"session_id": "aa", "reason": ""}, "the reason is empty"},
-		{"session_list", map[string]any{"unknown": 1}, "unknown"},
-		{"session_read", map[string]any{}, "session_id"},
 	} {
 		r := result(t, c, w.tool, w.args)
 		text := r.Content[0].(*sdk.TextContent).Text

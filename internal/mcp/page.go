@@ -30,19 +30,13 @@ func place(kind, cursor string) (int64, error) {
 	return at, nil
 }
 
-// page reads the limit and the cursor of a list.
-func page(limit, usual, most int, cursor string) (n, offset int, err error) {
+// offset reads the cursor of a list.
+func offset(cursor string) (int, error) {
 	at, err := place(byOffset, cursor)
-	switch {
-	case err != nil:
-	case at > 1<<31-1:
+	if err == nil && at > 1<<31-1 {
 		err = fmt.Errorf("the cursor %q is past any end; leave it out to begin anew: %w", cursor, sessiondb.ErrInvalid)
-	case limit < 0 || limit > most:
-		err = fmt.Errorf("a limit of %d: it is from 1 to %d: %w", limit, most, sessiondb.ErrInvalid)
-	case limit == 0:
-		limit = usual
 	}
-	return limit, int(at), err
+	return int(at), err
 }
 
 // next cuts a list that was read one entry too long and tells the cursor of

@@ -14,7 +14,7 @@ type readParams struct {
 	SessionID string `json:"session_id" jsonschema:"the id, the beginning of one, or a title"`
 	MessageID int64  `json:"message_id,omitempty" jsonschema:"read only this message, whole"`
 	Cursor    string `json:"cursor,omitempty" jsonschema:"next_cursor of the answer before"`
-	Limit     int    `json:"limit,omitempty" jsonschema:"at most so many messages, from 1 to 100; 40 if absent"`
+	Limit     int    `json:"limit,omitempty" jsonschema:"at most so many messages" range:"1 100" default:"40"`
 }
 
 type readResult struct {
@@ -40,15 +40,11 @@ func (t tools) read(ctx context.Context, p readParams) (readResult, error) {
 	if err != nil {
 		return readResult{}, err
 	}
-	limit, _, err := page(p.Limit, 40, 100, "")
-	if err != nil {
-		return readResult{}, err
-	}
-	ms, err := t.db.MessagesAfter(ctx, s.ID, after, limit+1)
+	ms, err := t.db.MessagesAfter(ctx, s.ID, after, p.Limit+1)
 	room := budget
 	for i, m := range ms {
 		short := shorten(m, passage)
-		if room -= short.size(); i == limit || i > 0 && room < 0 {
+		if room -= short.size(); i == p.Limit || i > 0 && room < 0 {
 			out.Next = cursor(byMessage, ms[i-1].ID)
 			break
 		}
@@ -59,7 +55,7 @@ func (t tools) read(ctx context.Context, p readParams) (readResult, error) {
 
 // readWhole reads one message, a part of its text at a time.
 func (t tools) readWhole(ctx context.Context, out readResult, p readParams) (readResult, error) {
-	_, offset, err := page(0, 1, 1, p.Cursor)
+	offset, err := offset(p.Cursor)
 	if err != nil {
 		return readResult{}, err
 	}

@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -17,12 +19,12 @@ type searchParams struct {
 	Query          string   `json:"query,omitempty" jsonschema:"what to look for"`
 	SessionID      string   `json:"session_id,omitempty" jsonschema:"with message_id: the session to look into"`
 	MessageID      int64    `json:"message_id,omitempty" jsonschema:"with session_id: the message to show the surroundings of"`
-	Window         int      `json:"window,omitempty" jsonschema:"with message_id: how many messages before and after, from 1 to 20; 5 if absent"`
+	Window         int      `json:"window,omitempty" jsonschema:"with message_id: how many messages before and after" range:"1 20" default:"5"`
 	Sources        []string `json:"sources,omitempty" jsonschema:"only conversations of these sources"`
 	ExcludeSources []string `json:"exclude_sources,omitempty" jsonschema:"no conversations of these sources, such as cron"`
-	Current        string   `json:"current_session_id,omitempty" jsonschema:"the session you are in: its conversation is left out"`
-	Sort           string   `json:"sort,omitempty" jsonschema:"newest or oldest; best first if absent"`
-	Limit          int      `json:"limit,omitempty" jsonschema:"at most so many conversations, from 1 to 10; 3 if absent"`
+	Current        string   `json:"current_session_id,omitempty" jsonschema:"the session you are in, by its id, the beginning of one, or a title: its conversation is left out"`
+	Sort           string   `json:"sort,omitempty" jsonschema:"best first if absent" oneof:"newest oldest"`
+	Limit          int      `json:"limit,omitempty" jsonschema:"at most so many conversations; 3 if absent, 10 without a query" range:"1 10"`
 	Cursor         string   `json:"cursor,omitempty" jsonschema:"next_cursor of the answer before"`
 }
 
@@ -81,10 +83,11 @@ func (t tools) search(ctx context.Context, p searchParams) (searchResult, error)
 }
 
 func (t tools) find(ctx context.Context, p searchParams) (searchResult, error) {
-	limit, offset, err := page(p.Limit, 3, 10, p.Cursor)
+	offset, err := offset(p.Cursor)
 	if err != nil {
 		return searchResult{}, err
 	}
+	limit := cmp.Or(p.Limit, 3)
 	q := sessiondb.SearchQuery{
 		Text: p.Query, Sources: p.Sources, ExcludeSources: p.ExcludeSources, Sort: sessiondb.SearchSort(p.Sort),
 		Limit: limit + 1, Offset: offset, CountTotal: true,
@@ -96,11 +99,15 @@ func (t tools) find(ctx context.Context, p searchParams) (searchResult, error) {
 		}
 		q.Sessions = []string{s.ID}
 	}
-	if p.Current != "" {
-		q.ExcludeSessions = []string{p.Current}
+	own, notices, err := t.current(ctx, p.Current)
+	if err != nil {
+		return searchResult{}, err
+	}
+	if own != "" {
+		q.ExcludeSessions = []string{own}
 	}
 	found, err := t.db.SearchGrouped(ctx, q)
-	out := searchResult{Total: found.Total, Read: found.Understood, Notices: found.Notices, Try: found.Suggestions}
+	out := searchResult{Total: found.Total, Read: found.Understood, Notices: append(notices, found.Notices...), Try: found.Suggestions}
 	var hits []sessiondb.ConversationHit
 	hits, out.Next = next(found.Conversations, limit, offset)
 	for _, h := range hits {
@@ -127,12 +134,6 @@ func mark(ms []message, id int64) {
 }
 
 func (t tools) around(ctx context.Context, p searchParams) (searchResult, error) {
-	if p.Window < 0 || p.Window > 20 {
-		return searchResult{}, fmt.Errorf("a window of %d: it is from 1 to 20: %w", p.Window, sessiondb.ErrInvalid)
-	}
-	if p.Window == 0 {
-		p.Window = 5
-	}
 	s, err := t.session(ctx, p.SessionID)
 	if err != nil {
 		return searchResult{}, err
@@ -161,19 +162,36 @@ func (t tools) recent(ctx context.Context, p searchParams) (searchResult, error)
 	if len(p.Sources) > 1 {
 		return searchResult{}, fmt.Errorf("recent conversations of several sources: name one source, or exclude others: %w", sessiondb.ErrInvalid)
 	}
-	l := listParams{ExcludeSources: p.ExcludeSources, Limit: p.Limit, Cursor: p.Cursor}
+	l := listParams{ExcludeSources: p.ExcludeSources, Limit: cmp.Or(p.Limit, 10), Cursor: p.Cursor}
 	if len(p.Sources) == 1 {
 		l.Source = p.Sources[0]
 	}
-	if l.Limit == 0 {
-		l.Limit = 10
+	own, notices, err := t.current(ctx, p.Current)
+	if err != nil {
+		return searchResult{}, err
+	}
+	if own, err = t.db.CompressionTip(ctx, own); err != nil { // a list shows it as this
+		return searchResult{}, err
 	}
 	found, err := t.list(ctx, l)
-	out := searchResult{Sessions: []session{}, Next: found.Next}
+	out := searchResult{Sessions: []session{}, Notices: notices, Next: found.Next}
 	for _, s := range found.Sessions {
-		if s.ID != p.Current {
+		if s.ID != own {
 			out.Sessions = append(out.Sessions, s)
 		}
 	}
 	return out, err
+}
+
+// current finds the session whose conversation to leave out. That there is none
+// is no error: what was found is worth having all the same.
+func (t tools) current(ctx context.Context, ref string) (id string, notices []string, err error) {
+	if ref == "" {
+		return "", nil, nil
+	}
+	s, err := t.session(ctx, ref)
+	if errors.Is(err, sessiondb.ErrNotFound) || errors.Is(err, sessiondb.ErrAmbiguous) {
+		return "", []string{fmt.Sprintf("current_session_id: %v; no conversation was left out", err)}, nil
+	}
+	return s.ID, nil, err
 }

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sessiondb-go/sessiondb"
@@ -67,15 +68,31 @@ var (
 )
 
 func add[In, Out any](s *sdk.Server, name, doc string, hints *sdk.ToolAnnotations, do func(context.Context, In) (Out, error)) {
-	sdk.AddTool(s, &sdk.Tool{Name: name, Description: doc, Annotations: hints},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
-			out, err := do(ctx, in)
-			if err != nil {
-				return nil, out, advise(err)
+	takes := parameters[In]()
+	gives, err := jsonschema.For[Out](nil)
+	if err != nil {
+		panic(err) // a struct of ours that has no schema
+	}
+	s.AddTool(&sdk.Tool{Name: name, Description: doc, Annotations: hints, InputSchema: takes, OutputSchema: gives},
+		func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			var in In
+			if err := arguments(r.Params.Arguments, takes, &in); err != nil {
+				return result(nil, err)
 			}
-			text, err := plainJSON(out)
-			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, out, err
+			return result(do(ctx, in))
 		})
+}
+
+// result is an answer, as text and as it is. An error is an answer too.
+func result(out any, err error) (*sdk.CallToolResult, error) {
+	r := &sdk.CallToolResult{}
+	if err != nil {
+		r.SetError(advise(err))
+		return r, nil
+	}
+	text, err := plainJSON(out)
+	r.Content, r.StructuredContent = []sdk.Content{&sdk.TextContent{Text: text}}, json.RawMessage(text)
+	return r, err
 }
 
 // plainJSON is JSON in which >>> stands as such: a model reads it, no browser.

@@ -11,11 +11,11 @@ import (
 const usageDoc = `Sums tokens and costs (US dollars) of conversations, by model, source, day or session.`
 
 type usageParams struct {
-	By     string `json:"by,omitempty" jsonschema:"model, source, day or session; model if absent"`
+	By     string `json:"by,omitempty" jsonschema:"what a row stands for" oneof:"model source day session" default:"\"model\""`
 	Source string `json:"source,omitempty" jsonschema:"only conversations of this source"`
 	After  string `json:"after,omitempty" jsonschema:"only conversations started then or later: 2026-01-31, or RFC 3339"`
 	Before string `json:"before,omitempty" jsonschema:"only conversations started earlier"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"at most so many rows, from 1 to 100; 20 if absent"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"at most so many rows" range:"1 100" default:"20"`
 }
 
 type usageResult struct {
@@ -39,32 +39,23 @@ type usageRow struct {
 }
 
 func (t tools) usage(ctx context.Context, p usageParams) (usageResult, error) {
-	limit, _, err := page(p.Limit, 20, 100, "")
-	if err != nil {
-		return usageResult{}, err
-	}
 	f, err := p.filter()
 	if err != nil {
 		return usageResult{}, err
 	}
-	if p.By == "" {
-		p.By = "model"
-	}
 	var rows []sessiondb.UsageRow
 	switch p.By {
-	case "model":
-		rows, err = t.db.UsageByModel(ctx, f)
 	case "source":
 		rows, err = t.db.UsageBySource(ctx, f)
 	case "day":
 		rows, err = t.db.UsageByDay(ctx, f)
 	case "session":
-		return t.topSessions(ctx, f, limit)
+		return t.topSessions(ctx, f, p.Limit)
 	default:
-		return usageResult{}, fmt.Errorf("by %q: it is model, source, day or session: %w", p.By, sessiondb.ErrInvalid)
+		rows, err = t.db.UsageByModel(ctx, f)
 	}
-	out := usageResult{By: p.By, Rows: []usageRow{}, More: max(0, len(rows)-limit)}
-	for _, r := range rows[:min(limit, len(rows))] {
+	out := usageResult{By: p.By, Rows: []usageRow{}, More: max(0, len(rows)-p.Limit)}
+	for _, r := range rows[:min(p.Limit, len(rows))] {
 		u := row(r.Key, r.Tokens, r.APICalls)
 		u.Sessions, u.EstimatedCostUSD, u.ActualCostUSD = r.Sessions, r.EstimatedCostUSD, r.ActualCostUSD
 		out.Rows = append(out.Rows, u)

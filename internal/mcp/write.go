@@ -15,7 +15,7 @@ const (
 
 type appendParams struct {
 	SessionID string `json:"session_id" jsonschema:"the id, the beginning of one, or a title"`
-	Role      string `json:"role" jsonschema:"user, assistant, system or tool"`
+	Role      string `json:"role" jsonschema:"who speaks" oneof:"user assistant tool system"`
 	Text      string `json:"text"`
 }
 
@@ -28,9 +28,6 @@ func (t tools) append(ctx context.Context, p appendParams) (appendResult, error)
 	s, err := t.session(ctx, p.SessionID)
 	if err != nil {
 		return appendResult{}, err
-	}
-	if p.Role == "" {
-		return appendResult{}, fmt.Errorf("the role is empty: %w", sessiondb.ErrInvalid)
 	}
 	id, err := t.db.AppendMessage(ctx, s.ID, sessiondb.Message{Role: p.Role, Content: sessiondb.Text(p.Text)})
 	return appendResult{SessionID: s.ID, MessageID: id}, err
