@@ -39,6 +39,7 @@ var kinds = []KindInfo{
 	{"exists", -32003, "a session of that id exists with other values (`fields`)", sessiondb.ErrExists},
 	{"title_taken", -32004, "another session (`holder`) has the title", sessiondb.ErrTitleTaken},
 	{"title_invalid", -32005, "the title has more than 100 characters", sessiondb.ErrTitleInvalid},
+	{"referenced", -32006, "rows that another program keeps in the file point at what was to be deleted; nothing was deleted", sessiondb.ErrReferenced},
 	{"not_found", -32001, "there is no such session, or parent", sessiondb.ErrNotFound},
 	{"busy", -32010, "other programs wrote for as long as the retries last (`attempts`, `waited_seconds`); nothing was written", sessiondb.ErrBusy},
 	{"full", -32011, "the disk is full; nothing was written", sessiondb.ErrFull},

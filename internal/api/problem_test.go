@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -82,6 +83,7 @@ func TestErrorKinds(t *testing.T) {
 			kind: "schema_newer", code: -32013, method: "end_session", args: object{"session_id": "x", "end_reason": "y"}, open: newer,
 			data: object{"have": 12, "want": 11},
 		},
+		{kind: "referenced", code: -32006, method: "delete_session", args: object{"session_id": "s1"}, open: referenced},
 		{kind: "corrupt", code: -32015, method: "export_all", open: damaged},
 		{kind: "replaced", code: -32012, method: "set_meta", args: object{"key": "k", "value": "v"}, open: replaced},
 		{kind: "closed", code: -32017, method: "session_count", open: closed},
@@ -140,6 +142,25 @@ func closed(t *testing.T) *sessiondb.DB {
 	return db
 }
 
+// referenced is a store in which another program keeps rows about a session.
+func referenced(t *testing.T) *sessiondb.DB {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "state.db")
+	db := openCopy(t, path)
+	if _, err := db.CreateSession(t.Context(), sessiondb.NewSession{ID: "s1"}); err != nil {
+		t.Fatal(err)
+	}
+	other, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = other.ExecContext(t.Context(), `CREATE TABLE plugin_notes (session_id TEXT REFERENCES sessions(id)); INSERT INTO plugin_notes VALUES ('s1')`)
+	if err := errors.Join(err, other.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
 // replaced is a store whose file another one took the place of.
 func replaced(t *testing.T) *sessiondb.DB {
 	t.Helper()
@@ -168,6 +189,7 @@ func TestExplain(t *testing.T) {
 		{busy, "busy", -32010, object{"attempts": 15, "waited_seconds": 1.5}},
 		{sessiondb.ErrBusy, "busy", -32010, nil},
 		{fmt.Errorf("%w: %w", sessiondb.ErrUncertain, sessiondb.ErrIO), "uncertain", -32019, nil},
+		{sessiondb.ErrReferenced, "referenced", -32006, nil},
 		{sessiondb.ErrFull, "full", -32011, nil},
 		{sessiondb.ErrNotStore, "not_store", -32016, nil},
 		{context.Canceled, "cancelled", -32020, nil},

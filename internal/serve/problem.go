@@ -19,6 +19,7 @@ var statuses = map[api.Kind]int{
 	"exists":          http.StatusConflict,
 	"title_taken":     http.StatusConflict,
 	"title_invalid":   http.StatusBadRequest,
+	"referenced":      http.StatusConflict,
 	"not_found":       http.StatusNotFound,
 	"busy":            http.StatusServiceUnavailable,
 	"full":            http.StatusInsufficientStorage,
