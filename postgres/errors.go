@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"slices"
 	"strings"
@@ -140,6 +141,9 @@ func (e *connectError) Is(target error) bool {
 func unconnected(connect *pgconn.ConnectError, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
+	}
+	if sqlState(err) == insufficientRights { // for the database, or the role that is to be
+		return fmt.Errorf("%w: the server refuses the user: %s", fs.ErrPermission, strings.Join(reasons(connect.Unwrap(), nil), "; "))
 	}
 	return &connectError{sessiondb.ErrConnection.Error() + ": " + strings.Join(reasons(connect.Unwrap(), nil), "; "), err}
 }

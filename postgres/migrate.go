@@ -141,9 +141,11 @@ func (s *store) migrate(ctx context.Context, c *pgx.Conn) error {
 			if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(`+s.lockKey("migrate")+`)`); err != nil {
 				return err
 			}
+			if err := s.makeSchema(ctx, tx); err != nil {
+				return err
+			}
 			for _, sql := range []string{
 				`SET LOCAL client_min_messages = warning`,
-				`CREATE SCHEMA IF NOT EXISTS ` + pgx.Identifier{s.schema}.Sanitize(),
 				schemaSQL,
 				fmt.Sprintf(`INSERT INTO schema_version SELECT %d WHERE NOT EXISTS (SELECT 1 FROM schema_version WHERE version >= %[1]d)`, SchemaVersion),
 				`INSERT INTO state_meta VALUES ('` + layoutKey + `', '` + layout + `'), ('sessiondb_orphans', '1'), ('sessiondb_model_usage', '1'), ('sessiondb_trash', '1'), ('sessiondb_tags', '1'), ('sessiondb_appends', '1')
@@ -156,4 +158,28 @@ func (s *store) migrate(ctx context.Context, c *pgx.Conn) error {
 			return nil
 		})
 	})
+}
+
+// makeSchema makes the schema if it is missing. CREATE SCHEMA IF NOT EXISTS would
+// ask for the right to make one even where it is there.
+func (s *store) makeSchema(ctx context.Context, tx pgx.Tx) error {
+	name := pgx.Identifier{s.schema}.Sanitize()
+	var user string
+	var there, mayUse, mayMake bool
+	err := tx.QueryRow(ctx, `SELECT current_user::text, n.oid IS NOT NULL, COALESCE(has_schema_privilege(n.oid, 'USAGE') AND has_schema_privilege(n.oid, 'CREATE'), false),
+ has_database_privilege(current_database(), 'CREATE') FROM (SELECT $1::text AS name) AS wanted LEFT JOIN pg_namespace n ON n.nspname = wanted.name`,
+		pgx.QueryExecModeExec, s.schema).Scan(&user, &there, &mayUse, &mayMake)
+	switch {
+	case err != nil:
+		return err
+	case there && !mayUse:
+		return fmt.Errorf("%w: the user %s may make no tables in the schema %s", fs.ErrPermission, user, s.schema)
+	case there:
+		return nil
+	case !mayMake:
+		return fmt.Errorf("%w: there is no schema %s, and the user %s may make none; who administers the database can: CREATE SCHEMA %s AUTHORIZATION %s",
+			fs.ErrPermission, s.schema, user, name, pgx.Identifier{user}.Sanitize())
+	}
+	_, err = tx.Exec(ctx, `SET LOCAL client_min_messages = warning; CREATE SCHEMA IF NOT EXISTS `+name, pgx.QueryExecModeSimpleProtocol)
+	return err
 }

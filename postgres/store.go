@@ -13,6 +13,7 @@ import (
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 	"github.com/sessiondb-go/sessiondb/internal/retry"
+	"github.com/sessiondb-go/sessiondb/internal/text"
 )
 
 const (
@@ -76,9 +77,17 @@ func openStore(ctx context.Context, dsn string, o Options) (_ *store, err error)
 	return s, nil
 }
 
+// searchPathOption finds a search path among the options for the server process.
+var searchPathOption = text.Regexp(`(?:^|\s)(?:-c\s*|--)search[_-]path=(\S+)`)
+
 // schemaOf is the first schema of the search path.
 func schemaOf(config *pgxpool.Config) string {
-	first, _, _ := strings.Cut(config.ConnConfig.RuntimeParams["search_path"], ",")
+	p := config.ConnConfig.RuntimeParams
+	path := p["search_path"]
+	if all := searchPathOption().FindAllStringSubmatch(p["options"], -1); path == "" && len(all) > 0 {
+		path = all[len(all)-1][1]
+	}
+	first, _, _ := strings.Cut(path, ",")
 	if first = strings.Trim(strings.TrimSpace(first), `"`); first != "" {
 		return first
 	}

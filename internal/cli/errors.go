@@ -106,7 +106,7 @@ var serverHints = []struct {
 	{sessiondb.ErrUncertain, "look whether it was done before you do it again"},
 	{sessiondb.ErrConnection, "check the address and the user, and whether the server runs; what was acknowledged is safe"},
 	{sessiondb.ErrReadOnly, "nothing was written; give the user of the database the rights of an owner, or name another one in the address"},
-	{fs.ErrPermission, "GRANT USAGE on the schema, and SELECT or more on its tables, gives them"},
+	{fs.ErrPermission, "check the user and search_path in the address; who owns the schema can GRANT USAGE on it, and SELECT or more on its tables"},
 	{sessiondb.ErrNotStore, "check search_path in the address; nothing was touched"},
 	{sessiondb.ErrCorrupt, "the server's log says more; pg_amcheck looks for damage, and a dump or a standby has what was lost"},
 	{sessiondb.ErrFull, "nothing was written; free space on the server and try again"},
