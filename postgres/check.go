@@ -114,7 +114,7 @@ UNION ALL SELECT g.tgname::text, g.tgenabled <> 'D', true FROM pg_trigger g JOIN
 func (t *tx) checkObjects(ctx context.Context) (out []engine.Finding, err error) {
 	var stored string
 	err = t.QueryRow(ctx, `SELECT COALESCE(MAX(value), '') FROM state_meta WHERE key = ?`, layoutKey).Scan(&stored)
-	if err == nil && stored < layout && !t.writes {
+	if err == nil && layoutOf(stored) < layout && !t.writes {
 		return []engine.Finding{{Code: "schema_older", What: "an older release made it: the first command that writes adds what is new"}}, nil
 	}
 	if err != nil {

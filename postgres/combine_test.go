@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -130,7 +131,7 @@ func TestLayoutBeforeParts(t *testing.T) {
 		if n := hits(t, db, sessiondb.SearchQuery{Text: "alpha omega"}); n != 4 || s.knowsParts == readOnly {
 			t.Errorf("for reading only %v: %d hits, knows parts %v", readOnly, n, s.knowsParts)
 		}
-		wantValue, wantIndexes := layout, 1
+		wantValue, wantIndexes := strconv.Itoa(layout), 1
 		if readOnly {
 			wantValue, wantIndexes = "4", 0
 		}

@@ -22,8 +22,14 @@ import (
 // lockNumber is the number of an advisory lock of this store.
 func (s *store) lockNumber(what string) int64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte("sessiondb:" + s.schema + ":" + what))
+	_, _ = h.Write([]byte(lockName(s.schema, what)))
 	return int64(h.Sum64()) // #nosec G115 -- any 64 bits will do
+}
+
+// lockName is a name for a pair that no other pair has: colons of the schema are
+// doubled, and nothing that is locked begins with one.
+func lockName(schema, what string) string {
+	return "sessiondb:" + strings.ReplaceAll(schema, ":", "::") + ":" + what
 }
 
 func (s *store) lockKey(what string) string { return strconv.FormatInt(s.lockNumber(what), 10) }

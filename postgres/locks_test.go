@@ -104,3 +104,17 @@ func TestWatchLateCommit(t *testing.T) {
 	for range seen {
 	}
 }
+
+// No two schemas share a lock, whatever they and their sessions are called.
+func TestLockNames(t *testing.T) {
+	seen := map[string][2]string{}
+	for _, schema := range []string{"a", "a:", "a::", ":a", "a:about", "a:about:b", "a::about"} {
+		for _, what := range []string{storeLock, "about:", "about:b", "about::b", "about:b:write", "about:about:b", "about:b:about:b"} {
+			name := lockName(schema, what)
+			if other, ok := seen[name]; ok {
+				t.Errorf("%q and %q have one lock", other, [2]string{schema, what})
+			}
+			seen[name] = [2]string{schema, what}
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -18,7 +19,7 @@ const SchemaVersion = 11
 
 // layout is the version of what this package adds. It rises with schema.sql.
 const (
-	layout    = "5"
+	layout    = 5
 	layoutKey = "sessiondb_layout"
 )
 
@@ -39,7 +40,7 @@ var essential = map[string][]string{
 type found struct {
 	tables  map[string][]string // columns of those that are essential
 	version int
-	layout  string
+	layout  int
 }
 
 // prepare looks at the schema and makes what is missing.
@@ -69,7 +70,7 @@ func (s *store) prepare(ctx context.Context, readOnly bool) error {
 		}
 		f.version, f.layout = SchemaVersion, layout
 	}
-	s.version, s.knowsParts = f.version, f.layout >= "5"
+	s.version, s.knowsParts = f.version, f.layout >= 5
 	return nil
 }
 
@@ -112,12 +113,20 @@ func (s *store) look(ctx context.Context, c *pgx.Conn) (*found, error) {
 	if err := f.ours(); err != nil {
 		return nil, err
 	}
+	var stored string
 	err = c.QueryRow(ctx, `SELECT COALESCE(MAX(version), 0), COALESCE((SELECT value FROM state_meta WHERE key = $1), '') FROM schema_version`,
-		pgx.QueryExecModeExec, layoutKey).Scan(&f.version, &f.layout)
+		pgx.QueryExecModeExec, layoutKey).Scan(&f.version, &stored)
+	f.layout = layoutOf(stored)
 	if sqlState(err) == undefinedTable { // it is there, as we saw
 		err = fmt.Errorf("%w: this user has no rights in the schema %s", fs.ErrPermission, s.schema)
 	}
 	return f, err
+}
+
+// layoutOf reads a layout as it is stored. What is no number is older than any.
+func layoutOf(stored string) int {
+	n, _ := strconv.Atoi(stored)
+	return n
 }
 
 // ours refuses the tables of another program.
@@ -148,7 +157,7 @@ func (s *store) migrate(ctx context.Context, c *pgx.Conn) error {
 				`SET LOCAL client_min_messages = warning`,
 				schemaSQL,
 				fmt.Sprintf(`INSERT INTO schema_version SELECT %d WHERE NOT EXISTS (SELECT 1 FROM schema_version WHERE version >= %[1]d)`, SchemaVersion),
-				`INSERT INTO state_meta VALUES ('` + layoutKey + `', '` + layout + `'), ('sessiondb_orphans', '1'), ('sessiondb_model_usage', '1'), ('sessiondb_trash', '1'), ('sessiondb_tags', '1'), ('sessiondb_appends', '1')
+				`INSERT INTO state_meta VALUES ('` + layoutKey + `', '` + strconv.Itoa(layout) + `'), ('sessiondb_orphans', '1'), ('sessiondb_model_usage', '1'), ('sessiondb_trash', '1'), ('sessiondb_tags', '1'), ('sessiondb_appends', '1')
  ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
 			} {
 				if _, err := tx.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {

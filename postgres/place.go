@@ -40,6 +40,9 @@ func placeOf(config *pgxpool.Config, dsn, schema string) string {
 	if schema != defaultSchema {
 		q.Set("search_path", schema)
 	}
+	if role := setting(config, "role"); role != "" {
+		q.Set("role", role)
+	}
 	if m := sessionAttrs().FindStringSubmatch(dsn); m != nil && slices.Contains(knownAttrs, m[1]) {
 		q.Set("target_session_attrs", m[1])
 	}

@@ -15,6 +15,8 @@ func TestPlace(t *testing.T) {
 		"postgres://me@db/work?options=-cjit%3Don%20-c%20search_path%3Dteam,public":    "postgres://me@db:5432/work?search_path=team",
 		"host=db user=me dbname=work options='--search-path=team'":                     "postgres://me@db:5432/work?search_path=team",
 		"postgres://me@db/work?search_path=team&options=-csearch_path%3Dother":         "postgres://me@db:5432/work?search_path=team",
+		"postgres://me@db/work?role=owner&search_path=team":                            "postgres://me@db:5432/work?role=owner&search_path=team",
+		"postgres://me@db/work?options=-crole%3Dother%20-c%20role%3Downer":             "postgres://me@db:5432/work?role=owner",
 		"postgres://me@[::1]:5433/work?application_name=target_session_attrs%3Dnobody": "postgres://me@[::1]:5433/work",
 	} {
 		config, err := pgxpool.ParseConfig(dsn)

@@ -77,17 +77,28 @@ func openStore(ctx context.Context, dsn string, o Options) (_ *store, err error)
 	return s, nil
 }
 
-// searchPathOption finds a search path among the options for the server process.
-var searchPathOption = text.Regexp(`(?:^|\s)(?:-c\s*|--)search[_-]path=(\S+)`)
+// startupOption finds settings among the options for the server process.
+var startupOption = text.Regexp(`(?:^|\s)(?:-c\s*|--)([\w-]+)=(\S+)`)
+
+// setting is what a connection string sets for the session, by a parameter of that
+// name or, where there is none, among the options.
+func setting(config *pgxpool.Config, name string) string {
+	p := config.ConnConfig.RuntimeParams
+	value := p[name]
+	if value != "" {
+		return value
+	}
+	for _, m := range startupOption().FindAllStringSubmatch(p["options"], -1) {
+		if strings.ReplaceAll(m[1], "-", "_") == name {
+			value = m[2] // the last one counts
+		}
+	}
+	return value
+}
 
 // schemaOf is the first schema of the search path.
 func schemaOf(config *pgxpool.Config) string {
-	p := config.ConnConfig.RuntimeParams
-	path := p["search_path"]
-	if all := searchPathOption().FindAllStringSubmatch(p["options"], -1); path == "" && len(all) > 0 {
-		path = all[len(all)-1][1]
-	}
-	first, _, _ := strings.Cut(path, ",")
+	first, _, _ := strings.Cut(setting(config, "search_path"), ",")
 	if first = strings.Trim(strings.TrimSpace(first), `"`); first != "" {
 		return first
 	}
