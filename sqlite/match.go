@@ -61,7 +61,8 @@ type matching struct {
 
 	unreadable int // hits that stand on damaged pages
 
-	touch map[*searchql.Term][]string // see compiler.pairs
+	touch   map[*searchql.Term][]string // see compiler.pairs
+	spelled map[*searchql.Term]string   // see compiler.spelledOut
 
 	tally map[string]int64 // see engine.Match.Tally; nil where it is not known
 }
@@ -120,21 +121,38 @@ func (r *matching) stream(query string, args ...any) error {
 
 // where is the condition of the search, behind another one.
 func (r *matching) where() (cond string) {
-	if r.m.Sessions != nil {
-		cond = ` AND m.session_id IN (SELECT value FROM json_each(?))`
-	}
+	cond = r.ofSessions()
 	if r.m.Where != "" {
 		cond += ` AND (` + r.m.Where + `)`
 	}
 	return cond
 }
 
-func (r *matching) whereArgs() []any {
+func (r *matching) whereArgs() []any { return join(r.sessionArgs(), r.m.Args) }
+
+// ofSessions is the part of where that names sessions.
+func (r *matching) ofSessions() string {
 	if r.m.Sessions == nil {
-		return r.m.Args
+		return ""
+	}
+	return ` AND m.session_id IN (SELECT value FROM json_each(?))`
+}
+
+func (r *matching) sessionArgs() []any {
+	if r.m.Sessions == nil {
+		return nil
 	}
 	list, _ := json.Marshal(r.m.Sessions) // strings always can be
-	return join([]any{string(list)}, r.m.Args)
+	return []any{string(list)}
+}
+
+// idsOfSessions returns the ids between which the messages of the sessions lie:
+// those that were active at one time have a small part of a store.
+func (r *matching) idsOfSessions() (*idRange, error) {
+	var ids idRange
+	err := r.q.QueryRow(r.quick, `SELECT COALESCE(MIN(m.id), 0), COALESCE(MAX(m.id), -1) FROM messages m WHERE 1`+r.ofSessions(), r.sessionArgs()...).
+		Scan(&ids.first, &ids.last)
+	return &ids, err
 }
 
 // fromHits joins the messages and sessions of a set of ids, the set first.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"strings"
 
+	"github.com/sessiondb-go/sessiondb/internal/engine"
 	"github.com/sessiondb-go/sessiondb/internal/searchql"
 )
 
@@ -31,7 +32,13 @@ type matchPlan struct {
 // plan compiles the query. What only the second page may need is left to
 // complete.
 func (r *matching) plan() (*matchPlan, error) {
-	c := &compiler{matching: r, terms: map[*searchql.Term]*termPlan{}}
+	c := &compiler{matching: r, terms: map[*searchql.Term]*termPlan{}, ranked: !r.m.Count && r.m.Order == engine.ByRank}
+	if r.m.Count && r.m.Sessions != nil {
+		var err error
+		if c.within, err = r.idsOfSessions(); err != nil {
+			return nil, err
+		}
+	}
 	p := &matchPlan{}
 	root := r.m.Query.Root
 	complete := false
@@ -52,7 +59,7 @@ func (r *matching) plan() (*matchPlan, error) {
 	if index, expr, ok := c.expr(root); ok && c.canWait(root) {
 		p.index, p.expr, p.extra = index, expr, true
 		if r.m.Rough {
-			p.all = fragment{matchSQL(index), []any{expr}}
+			p.all = c.find(index, expr)
 		}
 		if !r.m.Count || r.m.Rough {
 			return p, nil
@@ -99,6 +106,7 @@ type compiler struct {
 	*matching
 	terms  map[*searchql.Term]*termPlan
 	within *idRange // the only messages that matter; nil for all
+	ranked bool     // expressions are for the rank too, not only for what matches
 }
 
 // idRange is the messages from one id to another.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,27 +42,32 @@ func (c *compiler) addPrimary(root searchql.Node) error {
 	return walk(root, func(t *searchql.Term) error {
 		if t.Fragment {
 			c.terms[t] = &termPlan{c.fragmentSources(t)}
-		} else {
-			c.terms[t] = &termPlan{c.wordSources(t)}
+			return nil
 		}
-		return nil
+		sources, err := c.wordSources(t)
+		c.terms[t] = &termPlan{sources}
+		return err
 	})
 }
 
-func (c *compiler) wordSources(t *searchql.Term) []source {
+func (c *compiler) wordSources(t *searchql.Term) ([]source, error) {
 	ix := c.indexes.words
 	if ix == nil {
-		return []source{c.scan(t, "1")}
+		return []source{c.scan(t, "1")}, nil
 	}
 	expr := quote(t.Text)
 	if t.Prefix {
-		expr += " *"
+		spelled, err := c.spelledOut(t)
+		if err != nil {
+			return nil, err
+		}
+		expr = cmp.Or(spelled, expr+" *")
 	}
 	out := []source{{index: wordIndex, expr: expr}}
 	if ix.contentOnly {
 		out = append(out, c.scan(t, "(m.tool_name IS NOT NULL OR m.tool_calls IS NOT NULL)"))
 	}
-	return out
+	return out, nil
 }
 
 func (c *compiler) fragmentSources(t *searchql.Term) []source {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/searchql"
 )
 
 // maxTie is the largest group of hits of one time that is put in order of rank;
@@ -60,8 +61,12 @@ func (r *matching) rankGroup(p *matchPlan, group []engine.Hit) error {
 	if err != nil {
 		return err
 	}
+	expr, err := r.rankExpr()
+	if err != nil {
+		return err
+	}
 	rows, err := r.q.Query(r.ctx, `SELECT rowid, rank FROM `+p.index+` WHERE `+p.index+` MATCH ?
- AND rowid BETWEEN ? AND ? AND +rowid IN (SELECT value FROM json_each(?))`, p.expr, ids[0], ids[len(ids)-1], string(list))
+ AND rowid BETWEEN ? AND ? AND +rowid IN (SELECT value FROM json_each(?))`, expr, ids[0], ids[len(ids)-1], string(list))
 	if err != nil {
 		return err
 	}
@@ -85,4 +90,12 @@ func (r *matching) rankGroup(p *matchPlan, group []engine.Hit) error {
 		return 0
 	})
 	return rows.Err()
+}
+
+// rankExpr is the expression that gives the ranks of a plan with an index.
+func (r *matching) rankExpr() (string, error) {
+	c := &compiler{matching: r, terms: map[*searchql.Term]*termPlan{}, ranked: true}
+	err := c.addPrimary(r.m.Query.Root)
+	_, expr, _ := c.expr(r.m.Query.Root)
+	return expr, err
 }
