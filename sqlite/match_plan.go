@@ -105,8 +105,9 @@ func matchSQL(index string) string {
 type compiler struct {
 	*matching
 	terms  map[*searchql.Term]*termPlan
-	within *idRange // the only messages that matter; nil for all
-	ranked bool     // expressions are for the rank too, not only for what matches
+	within *idRange                  // the only messages that matter; nil for all
+	known  map[*searchql.Term]source // what their index finds, where that was read already
+	ranked bool                      // expressions are for the rank too, not only for what matches
 }
 
 // idRange is the messages from one id to another.

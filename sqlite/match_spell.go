@@ -8,7 +8,7 @@ import (
 )
 
 // maxSpelled is the most words that stand for an unfinished one.
-const maxSpelled = 200
+const maxSpelled = 64
 
 // wordsSQL is a query for the words from one on, before another: each is a look
 // for the first one behind the last, since between them stand all occurrences.
@@ -20,7 +20,7 @@ SELECT term FROM w WHERE term IS NOT NULL`
 // spelledOut is an expression for the words that begin as a term does, empty where
 // that can't be told or would be too long. FTS5 gathers all messages with any of
 // them, each time, before it gives the first one; of words it reads only
-// the range that is asked for. The rank is another one.
+// what is asked for. The rank is another one.
 func (c *compiler) spelledOut(t *searchql.Term) (expr string, err error) {
 	if c.ranked {
 		return "", nil

@@ -40,6 +40,10 @@ func (c *compiler) verified(t *searchql.Term, expr, cond string, structuredOnly 
 // scan of what that lacks.
 func (c *compiler) addPrimary(root searchql.Node) error {
 	return walk(root, func(t *searchql.Term) error {
+		if known, ok := c.known[t]; ok {
+			c.terms[t] = &termPlan{[]source{known}}
+			return nil
+		}
 		if t.Fragment {
 			c.terms[t] = &termPlan{c.fragmentSources(t)}
 			return nil
@@ -234,7 +238,7 @@ func (c *compiler) inside(t *searchql.Term) ([]source, error) {
 		return nil, nil
 	}
 	if utf8.RuneCountInString(t.Text) >= 3 {
-		found, known := c.find(gramIndex, quote(t.Text)), c.find(wordIndex, c.terms[t].sources[0].expr)
+		found, known := c.find(gramIndex, quote(t.Text)), c.sourceSet(c.terms[t].sources[0])
 		candidates := fragment{found.sql + ` AND +rowid NOT IN (` + known.sql + `)`, join(found.args, known.args)}
 		many, err := c.moreThan(candidates, maxVerified)
 		if err != nil {

@@ -112,6 +112,10 @@ func (r *matching) walk(p *matchPlan, order string) error {
 	defer func() { _ = rows.Close() }()
 	ties := ties{r: r, p: p}
 	w := walker{matching: r, plan: p}
+	defer w.close()
+	if err := w.open(); err != nil {
+		return err
+	}
 	for size := firstPart; !r.done; size = min(2*size, lastPart) {
 		part, err := nextPart(rows, size)
 		if err != nil {
@@ -149,8 +153,9 @@ func nextPart(rows engine.Rows, size int) (part []timed, err error) {
 // walker finds the hits of a walk.
 type walker struct {
 	*matching
-	plan *matchPlan
-	all  map[int64]bool // every hit, once they were all looked for
+	plan  *matchPlan
+	found map[*searchql.Term]*idStream
+	all   map[int64]bool // every hit, once they were all looked for
 }
 
 // hitsIn returns the ids of the hits among some messages, and maybe others.
@@ -171,7 +176,13 @@ func (w *walker) hitsIn(part []timed) (map[int64]bool, error) {
 		return w.all, err
 	}
 	root := w.m.Query.Root
-	c := &compiler{matching: w.matching, terms: map[*searchql.Term]*termPlan{}, within: &ids}
+	c := &compiler{matching: w.matching, terms: map[*searchql.Term]*termPlan{}, within: &ids, known: map[*searchql.Term]source{}}
+	for t, found := range w.found {
+		if err := found.readTo(ids); err != nil {
+			return nil, err
+		}
+		c.known[t] = source{query: found.among(part)}
+	}
 	err := c.addPrimary(root)
 	if err == nil && w.plan.extra {
 		err = c.addExtras(root)
