@@ -16,7 +16,12 @@ const countMessagesSQL = `UPDATE sessions SET message_count = COALESCE(message_c
 const insertMessageSQL = `INSERT INTO messages (session_id, role, content, tool_call_id, tool_calls, tool_name,
  timestamp, token_count, finish_reason, reasoning, reasoning_content, reasoning_details,
  codex_reasoning_items, codex_message_items)
- VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`
+ VALUES ` + oneMessage + returningID
+
+const (
+	oneMessage  = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	returningID = ` RETURNING id`
+)
 
 // timestampValue is where the timestamp stands among the values of a row.
 const timestampValue = 6
@@ -62,17 +67,13 @@ func (db *DB) AppendMessages(ctx context.Context, sessionID string, ms []Message
 		if err := countMessages(ctx, tx, sessionID, len(rows), calls); err != nil {
 			return nil, err
 		}
-		ids := make([]int64, len(rows))
 		now := db.now()
 		for i, row := range rows {
 			if ms[i].Timestamp.IsZero() {
 				row[timestampValue] = epoch(now.Add(time.Duration(i) * time.Microsecond))
 			}
-			if err := tx.QueryRow(ctx, insertMessageSQL, row...).Scan(&ids[i]); err != nil {
-				return nil, err
-			}
 		}
-		return ids, nil
+		return insertMessages(ctx, tx, rows)
 	})
 }
 

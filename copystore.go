@@ -9,9 +9,6 @@ import (
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
 
-// copyStatement is how many rows one statement stores.
-const copyStatement = 100
-
 // store stores rows that the target lacks, in one transaction. If that fails for
 // what is in them, they are stored one by one, so that the error names the row.
 func (c *copier) store(ctx context.Context, t *copyTable, rows [][]any) error {
@@ -56,22 +53,14 @@ func (t *copyTable) insert(ctx context.Context, tx engine.Execer, rows [][]any) 
 			return err
 		}
 	}
-	one := "(" + placeholders(len(t.columns)) + ")"
-	for part := range slices.Chunk(rows, copyStatement) {
-		args := make([]any, 0, len(part)*len(t.columns))
-		for _, row := range part {
-			at := len(args)
-			args = append(args, row...)
-			if t == sessionsCopied {
-				args[at+parentAt] = nil
-			}
-		}
-		_, err := tx.Exec(ctx, `INSERT INTO `+t.name+` (`+strings.Join(t.columns, ", ")+`) VALUES `+one+strings.Repeat(", "+one, len(part)-1), args...)
-		if err != nil {
-			return err
+	if t == sessionsCopied {
+		rows = slices.Clone(rows)
+		for i, row := range rows {
+			rows[i] = slices.Clone(row)
+			rows[i][parentAt] = nil
 		}
 	}
-	return nil
+	return insertRows(ctx, tx, `INSERT INTO `+t.name+` (`+strings.Join(t.columns, ", ")+`) VALUES `, `(`+placeholders(len(t.columns))+`)`, rows)
 }
 
 // correct makes rows of the target what they are in the source, and sees that they

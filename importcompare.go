@@ -134,6 +134,9 @@ func (b *importBatch) extend(ctx context.Context, s *importedSession) error {
 	if err := b.insertMessages(ctx, s, started, s.found.same); err != nil {
 		return err
 	}
+	if err := b.flush(ctx); err != nil { // its messages are counted
+		return err
+	}
 	_, err := b.tx.Exec(ctx, `UPDATE sessions SET `+strings.Join(sets, ", ")+` WHERE id = ?`, append(args, s.id())...)
 	return err
 }

@@ -56,7 +56,7 @@ func (im *Importer) store(ctx context.Context, batch []*importedSession) error {
 				return err
 			}
 		}
-		return nil
+		return b.flush(ctx)
 	}
 	writes := false
 	err := im.db.read(ctx, func(q engine.Queryer) (err error) {
@@ -111,6 +111,8 @@ type importBatch struct {
 	base     int64
 	children map[string][]waitingChild // more that wait, by parent
 	came     map[string]bool           // parents that came
+	rows     []importedRow             // that are not stored yet
+	size     int                       // of those
 }
 
 // commit takes what the batch did as done.
@@ -242,54 +244,7 @@ func (b *importBatch) insertBeside(ctx context.Context, s *importedSession, star
 	return addTags(ctx, b.tx, s.id(), s.beside.tags)
 }
 
-var (
-	importSessionSQL = `INSERT INTO sessions (` + strings.Join(sessionColumns, ", ") + `) VALUES (` + placeholders(len(sessionColumns)) + `)`
-	importMessageSQL = `INSERT INTO messages (` + strings.Join(messageColumns, ", ") + `) VALUES (` + placeholders(len(messageColumns)) + `)
- ON CONFLICT (id) DO NOTHING`
-)
-
-// insertMessages stores the messages of a session, but for the first few. Their
-// ids are those of the file and the base, so that they stand among those of
-// other sessions as they did; where that can't be, they are new.
-func (b *importBatch) insertMessages(ctx context.Context, s *importedSession, started any, skip int64) error {
-	ordered := s.ordered && skip == 0
-	return s.eachRow(started, func(row []any) error {
-		if skip--; skip >= 0 {
-			return nil
-		}
-		if err := b.findBase(ctx, row); err != nil {
-			return err
-		}
-		if ordered {
-			row[messageIDAt] = b.base + row[messageIDAt].(int64)
-			made, err := b.tx.Exec(ctx, importMessageSQL, row...)
-			if ordered = made > 0; ordered || err != nil {
-				return err
-			}
-		}
-		_, err := b.insertNew(ctx, row)
-		return err
-	})
-}
-
-// insertNew stores a message under a new id, higher than all others.
-func (b *importBatch) insertNew(ctx context.Context, row []any) (id int64, err error) {
-	err = b.tx.QueryRow(ctx, insertMessageSQL, row[1:]...).Scan(&id)
-	return id, err
-}
-
-// findBase finds an id that all ids ever used are below of, once an import.
-func (b *importBatch) findBase(ctx context.Context, row []any) error {
-	if b.base > 0 {
-		return nil
-	}
-	id, err := b.insertNew(ctx, row)
-	if err == nil {
-		b.base = id
-		_, err = b.tx.Exec(ctx, `DELETE FROM messages WHERE id = ?`, id)
-	}
-	return err
-}
+var importSessionSQL = `INSERT INTO sessions (` + strings.Join(sessionColumns, ", ") + `) VALUES (` + placeholders(len(sessionColumns)) + `)`
 
 // exists reports whether a session is stored, or would be by now.
 func (b *importBatch) exists(ctx context.Context, id string) (bool, error) {

@@ -252,18 +252,21 @@ func (p *transcriptPut) messages(ctx context.Context) error {
 	if err := p.grow(ctx); err != nil {
 		return err
 	}
-	calls := 0
-	for _, m := range p.s.pending {
-		if err := p.tx.QueryRow(ctx, insertMessageSQL, m.row...).Scan(&p.mark.Last); err != nil {
-			return err
-		}
-		p.mark.Messages, p.mark.Keys, p.mark.Digest = m.seen, m.keys, rowDigest(m.row)
-		calls += toolCalls(m.row)
-	}
 	if len(p.s.pending) == 0 {
 		return nil
 	}
-	return countMessages(ctx, p.tx, p.s.id, len(p.s.pending), calls)
+	calls, rows := 0, make([][]any, len(p.s.pending))
+	for i, m := range p.s.pending {
+		rows[i] = m.row
+		calls += toolCalls(m.row)
+	}
+	ids, err := insertMessages(ctx, p.tx, rows)
+	if err != nil {
+		return err
+	}
+	m := p.s.pending[len(rows)-1]
+	p.mark.Last, p.mark.Messages, p.mark.Keys, p.mark.Digest = ids[len(ids)-1], m.seen, m.keys, rowDigest(m.row)
+	return countMessages(ctx, p.tx, p.s.id, len(rows), calls)
 }
 
 // grow replaces the last message, unless somebody changed it.
