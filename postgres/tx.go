@@ -29,6 +29,7 @@ type tx struct {
 // Query implements [engine.Queryer].
 func (t *tx) Query(ctx context.Context, query string, args ...any) (engine.Rows, error) {
 	t.settle()
+	t.noteSaid(query)
 	query = numbered(query)
 	for {
 		raw, err := t.conn.Query(ctx, query, t.params(args)...)
@@ -56,7 +57,6 @@ func (t *tx) learn(ctx context.Context, err error) error {
 
 // QueryRow implements [engine.Queryer].
 func (t *tx) QueryRow(ctx context.Context, query string, args ...any) engine.Row {
-	t.noteSaid(query)
 	r, err := t.Query(ctx, query, args...)
 	return row{r, err}
 }
