@@ -21,22 +21,45 @@ type ToolUse struct {
 // those of the messages here. A message whose time is none is left out.
 func (db *DB) MessagesByHour(ctx context.Context, f UsageFilter) (out WeekHours, err error) {
 	defer wrap(&err, "messages by hour")
+	times := f
+	times.Source = "" // how far to go back is told by the index alone
+	all, bounds := times.ofMessages()
 	where, args := f.ofMessages()
 	zone := db.now().Location()
 	err = db.readPast(ctx, func(q engine.Queryer) error {
 		out = WeekHours{}
-		return eachRow(ctx, q, func(r engine.Rows) error {
-			var quarter float64
-			var n int64
-			if err := r.Scan(&quarter, &n); err != nil {
+		for before := bounds[1]; ; {
+			var newest *float64
+			err := q.QueryRow(ctx, `SELECT MAX(m.timestamp) FROM messages m`+all, bounds[0], before).Scan(&newest)
+			if err != nil || newest == nil {
 				return err
 			}
-			at := time.Unix(int64(quarter)*quarterHour, 0).In(zone)
-			out[at.Weekday()][at.Hour()] += n
-			return nil
-		}, `SELECT `+quarterSQL+`, COUNT(*) FROM messages m`+where+` GROUP BY `+quarterSQL, args...)
+			from := max(*newest-hoursAtOnce, bounds[0].(float64))
+			args[0], args[1], before = from, before, from
+			if err := out.add(ctx, q, zone, where, args); err != nil {
+				return err
+			}
+		}
 	})
 	return out, err
+}
+
+// hoursAtOnce are the seconds that are counted together: to sort the times of all
+// messages takes longer, and memory for all of them.
+const hoursAtOnce = 7 * 24 * 3600
+
+// add counts the messages of a condition.
+func (w *WeekHours) add(ctx context.Context, q engine.Queryer, zone *time.Location, where string, args []any) error {
+	return eachRow(ctx, q, func(r engine.Rows) error {
+		var quarter float64
+		var n int64
+		if err := r.Scan(&quarter, &n); err != nil {
+			return err
+		}
+		at := time.Unix(int64(quarter)*quarterHour, 0).In(zone)
+		w[at.Weekday()][at.Hour()] += n
+		return nil
+	}, `SELECT `+quarterSQL+`, COUNT(*) FROM messages m`+where+` GROUP BY `+quarterSQL, args...)
 }
 
 // No zone's hours begin elsewhere than at a quarter. What SQL engines share has no

@@ -41,6 +41,16 @@ func usageOfMessages(t *testing.T, h *harness) {
 	if diff := cmp.Diff(want, all); diff != "" {
 		t.Errorf("by hour:\n%s", diff)
 	}
+	// Of one source, from some moment on, up to another; weeks lie between.
+	tool("b", "2024-02-05 10:00:00", "")
+	some := must[sessiondb.WeekHours](t)(db.MessagesByHour(t.Context(), sessiondb.UsageFilter{
+		Source: "telegram", After: time.Date(2024, 2, 5, 10, 0, 0, 0, zone), Before: time.Date(2026, 5, 11, 1, 0, 0, 0, zone),
+	}))
+	want = sessiondb.WeekHours{}
+	want[1][0], want[1][10] = 2, 1
+	if diff := cmp.Diff(want, some); diff != "" {
+		t.Errorf("by hour, of telegram:\n%s", diff)
+	}
 	for _, w := range []struct {
 		filter sessiondb.UsageFilter
 		want   []sessiondb.ToolUse
