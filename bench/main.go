@@ -4,7 +4,8 @@
 //	go run . -data /var/tmp/bench -rounds 9 -write
 //
 // It needs gcc and python3. The first run makes the stores to measure on,
-// which takes some minutes and two gigabytes.
+// which takes some minutes and two gigabytes. With -postgres URL it measures the
+// store on that server beside the bare driver.
 package main
 
 import (
@@ -24,13 +25,14 @@ func main() {
 	if workerMain(os.Args[1:]) {
 		return
 	}
-	c := config{Small: corpus.Small, Large: corpus.Large, say: func(s string) { fmt.Fprintln(os.Stderr, s) }}
+	c := config{Small: corpus.Small, Large: corpus.Large, Server: corpus.Server, say: func(s string) { fmt.Fprintln(os.Stderr, s) }}
 	rows := flag.String("rows", "", "measure only the rows whose name matches this expression")
 	write := flag.Bool("write", false, "write the table to docs/benchmarks.md")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to `file`")
 	flag.StringVar(&c.Dir, "data", filepath.Join(os.TempDir(), "bench-data"), "`folder` of the stores, kept from run to run")
 	flag.IntVar(&c.Rounds, "rounds", 5, "how often each row is measured")
 	flag.IntVar(&c.Appends, "appends", 2000, "how many messages a writing row appends")
+	flag.StringVar(&c.Postgres, "postgres", "", "measure the rows of PostgreSQL instead, on the server of this `URL`, in schemas that begin with sessiondb_bench")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -44,8 +46,10 @@ func main() {
 type config struct {
 	Dir          string
 	Small, Large corpus.Size
+	Server       corpus.Size // of the store on a server that is searched
 	Rounds       int
 	Appends      int
+	Postgres     string
 	say          func(string)
 }
 
@@ -54,7 +58,11 @@ func run(ctx context.Context, c config, rows string, write bool, profile string)
 	if err != nil {
 		return err
 	}
-	e, err := setUp(ctx, c)
+	prepare, rowsOf, place := setUp, allRows, files
+	if c.Postgres != "" {
+		prepare, rowsOf, place = setUpServer, postgresRows, onServer
+	}
+	e, err := prepare(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -70,11 +78,11 @@ func run(ctx context.Context, c config, rows string, write bool, profile string)
 		}
 		defer pprof.StopCPUProfile()
 	}
-	results := measure(ctx, allRows(e), only, c.Rounds, c.say)
+	results := measure(ctx, rowsOf(e), only, c.Rounds, c.say)
 	report := e.report(results)
 	fmt.Print(report)
 	if write {
-		return writeReport(filepath.Join(e.module, "docs", "benchmarks.md"), report)
+		return writeReport(filepath.Join(e.module, "docs", "benchmarks.md"), place, report)
 	}
 	return ctx.Err()
 }

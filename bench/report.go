@@ -117,7 +117,11 @@ func (c check) verdict(ours, base float64) string {
 
 func (e *env) report(results []result) string {
 	var b, notes strings.Builder
-	fmt.Fprintf(&b, "Medians of %d rounds, the sides of each row in turn. Data: %s (small) and %s (large).\n\n", e.Rounds, describe(e.Small), describe(e.Large))
+	fmt.Fprintf(&b, "Medians of %d rounds, the sides of each row in turn.", e.Rounds)
+	if e.Postgres == "" {
+		fmt.Fprintf(&b, " Data: %s (small) and %s (large).", describe(e.Small), describe(e.Large))
+	}
+	b.WriteString("\n\n")
 	for _, v := range e.versions {
 		fmt.Fprintf(&b, "- %s\n", v)
 	}
@@ -174,23 +178,28 @@ func (e *env) readVersions(ctx context.Context) error {
 		fmt.Sprintf("sessiondb: %s, modernc.org/sqlite %s, SQLite %s", runtime.Version(), modules["modernc.org/sqlite"], version),
 		fmt.Sprintf("C: SQLite of go-sqlite3 %s, gcc %s -O2", raw, gcc),
 		fmt.Sprintf("Python %s, SQLite %s", a.Python, a.SQLite),
-		fmt.Sprintf("Machine: %s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
+		machine(),
 	}
 	return err
 }
 
-// The table stands between these lines of docs/benchmarks.md; what is around
-// it is written by hand.
+func machine() string {
+	return fmt.Sprintf("Machine: %s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+}
+
+// A table stands between two lines of docs/benchmarks.md that name it; what is
+// around them is written by hand.
 const (
-	beginMark = "<!-- bench: begin -->"
-	endMark   = "<!-- bench: end -->"
+	files    = "bench"
+	onServer = "bench postgres"
 )
 
-func writeReport(path, report string) error {
+func writeReport(path, table, report string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
+	beginMark, endMark := "<!-- "+table+": begin -->", "<!-- "+table+": end -->"
 	head, rest, ok := strings.Cut(string(b), beginMark)
 	_, tail, ok2 := strings.Cut(rest, endMark)
 	if !ok || !ok2 {

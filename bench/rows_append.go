@@ -117,7 +117,7 @@ func (e *env) processesRow() row {
 		}
 		return e.compete(ctx, store, each, func(k int) (appended, error) {
 			a, err := ps[k].do(map[string]any{"op": "append", "store": store, "messages": messages, "session": appendTo})
-			return appended{a.Seconds, a.Longest}, err
+			return appended{Seconds: a.Seconds, Longest: a.Longest}, err
 		})
 	}
 	prepared := func(fn func(context.Context) (outcome, error)) func(context.Context) (outcome, error) {

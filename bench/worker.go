@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -14,18 +15,22 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/bench/corpus"
+	"github.com/sessiondb-go/sessiondb/postgres"
 	"github.com/sessiondb-go/sessiondb/sqlite"
 )
 
 // workerMain runs the part of a row that needs a process of its own, if the
-// arguments ask for one: worker append|bare STORE MESSAGES SESSION.
+// arguments ask for one: worker append|bare|clients STORE MESSAGES SESSION.
 func workerMain(args []string) bool {
 	if len(args) != 5 || args[0] != "worker" {
 		return false
 	}
 	work := appendOneByOne
-	if args[1] == "bare" {
+	switch args[1] {
+	case "bare":
 		work = appendBare
+	case "clients":
+		work = appendClients
 	}
 	a, err := work(context.Background(), args[2], args[3], args[4])
 	if err == nil {
@@ -38,15 +43,15 @@ func workerMain(args []string) bool {
 	return true
 }
 
-// appended is what appending took, in seconds.
-type appended struct{ Seconds, Longest float64 }
+// appended is what appending took, and when it began, in seconds.
+type appended struct{ Seconds, Longest, Begin float64 }
 
 func appendOneByOne(ctx context.Context, store, messages, session string) (a appended, err error) {
 	ms, err := readMessages(messages)
 	if err != nil {
 		return a, err
 	}
-	db, err := sqlite.Open(ctx, store, sqlite.Options{})
+	db, err := openAny(ctx, store)
 	if err != nil {
 		return a, err
 	}
@@ -60,6 +65,42 @@ func appendOneByOne(ctx context.Context, store, messages, session string) (a app
 	}
 	a.Seconds = time.Since(start).Seconds()
 	return a, db.Close()
+}
+
+// openAny opens a store for writing: a URL is that of a server, anything else a file.
+func openAny(ctx context.Context, store string) (*sessiondb.DB, error) {
+	if strings.Contains(store, "://") {
+		return postgres.Open(ctx, store, postgres.Options{})
+	}
+	return sqlite.Open(ctx, store, sqlite.Options{})
+}
+
+// clientSession is the session of one client of appendClients.
+func clientSession(name string, j int) string { return fmt.Sprintf("%s-%d", name, j) }
+
+// appendClients appends from several goroutines, each to a session of its own.
+func appendClients(ctx context.Context, store, messages, name string) (a appended, err error) {
+	ms, err := readMessages(messages)
+	if err != nil {
+		return a, err
+	}
+	db, err := openAny(ctx, store)
+	if err != nil {
+		return a, err
+	}
+	var wg sync.WaitGroup
+	errs := make([]error, clientsEach)
+	start := time.Now()
+	for j := range clientsEach {
+		wg.Go(func() {
+			for i := j; i < len(ms) && errs[j] == nil; i += clientsEach {
+				_, errs[j] = db.AppendMessage(ctx, clientSession(name, j), ms[i])
+			}
+		})
+	}
+	wg.Wait()
+	a.Seconds, a.Begin = time.Since(start).Seconds(), float64(start.UnixMicro())/1e6
+	return a, errors.Join(append(errs, db.Close())...)
 }
 
 // appendTogether appends from n goroutines at once; with a lock, one append at
@@ -147,31 +188,11 @@ func readMessages(path string) (out []sessiondb.Message, err error) {
 	if err != nil {
 		return nil, err
 	}
-	text := func(v any) *string {
-		if s, ok := v.(string); ok {
-			return &s
-		}
-		return nil
-	}
+	text := func(v any) string { s, _ := v.(string); return s }
 	for f := range slices.Chunk(fields, fieldsOfMessage) {
-		m := sessiondb.Message{
-			Role: f[0].(string), ToolCallID: text(f[2]), ToolName: text(f[4]), FinishReason: text(f[5]), Reasoning: text(f[6]),
-		}
-		if s, ok := f[1].(string); ok {
-			m.Content = storedContent(s)
-		}
-		if s, ok := f[3].(string); ok {
-			m.ToolCalls = json.RawMessage(s)
-		}
-		out = append(out, m)
+		out = append(out, corpus.Message{
+			Role: text(f[0]), Content: text(f[1]), ToolCallID: text(f[2]), ToolCalls: text(f[3]), ToolName: text(f[4]), FinishReason: text(f[5]), Reasoning: text(f[6]),
+		}.Stored())
 	}
 	return out, nil
-}
-
-// storedContent reads what the content column holds.
-func storedContent(s string) sessiondb.Content {
-	if parts, ok := strings.CutPrefix(s, "\x00json:"); ok {
-		return sessiondb.Structured(json.RawMessage(parts))
-	}
-	return sessiondb.Text(s)
 }

@@ -20,6 +20,8 @@ type Size struct {
 var (
 	Small = Size{"small", 2_000, 50_000}
 	Large = Size{"large", 50_000, 750_000}
+
+	Server = Size{"server", 66_666, 1_000_000}
 )
 
 // LongSession is a session of exactly LongMessages messages in every corpus
@@ -38,6 +40,9 @@ const (
 	CJKNone     = "쀍쒧"
 	ListedFirst = 20
 )
+
+// RareWord is one that a few messages in a hundred thousand have.
+var RareWord = english.words[len(english.words)-1000]
 
 const (
 	firstStart = 1_740_000_000.0

@@ -107,16 +107,20 @@ type slot struct {
 	i    int
 }
 
-// insertMessages writes the messages in the order of time, as they would have
-// come in: conversations that were held at once interleave.
-func insertMessages(ctx context.Context, tx *sql.Tx, sessions []*session, say func(string)) error {
-	var slots []slot
+// inTime lists the messages in the order of time, as they would have come in:
+// conversations that were held at once interleave.
+func inTime(sessions []*session) (slots []slot) {
 	for _, s := range sessions {
 		for i := range s.messages {
 			slots = append(slots, slot{s.started + float64(i)*s.pace, s, i})
 		}
 	}
 	sort.SliceStable(slots, func(a, b int) bool { return slots[a].time < slots[b].time })
+	return slots
+}
+
+func insertMessages(ctx context.Context, tx *sql.Tx, sessions []*session, say func(string)) error {
+	slots := inTime(sessions)
 	stmt, err := tx.PrepareContext(ctx, `INSERT INTO messages (session_id, role, content, tool_call_id, tool_calls, tool_name, timestamp,
  finish_reason, reasoning) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand"
 	"strings"
+
+	"github.com/sessiondb-go/sessiondb"
 )
 
 // writer makes the texts of one corpus. All it makes follows from the seed of
@@ -59,6 +61,27 @@ func (w *writer) onTopic(v *vocabulary, topic []string) string {
 // Message is one row to be; empty fields are NULL.
 type Message struct {
 	Role, Content, ToolCallID, ToolCalls, ToolName, FinishReason, Reasoning string
+}
+
+// Stored is the message as a program appends it.
+func (m Message) Stored() sessiondb.Message {
+	out := sessiondb.Message{Role: m.Role, ToolCallID: some(m.ToolCallID), ToolName: some(m.ToolName), FinishReason: some(m.FinishReason), Reasoning: some(m.Reasoning)}
+	if parts, ok := strings.CutPrefix(m.Content, "\x00json:"); ok {
+		out.Content = sessiondb.Structured(json.RawMessage(parts))
+	} else if m.Content != "" {
+		out.Content = sessiondb.Text(m.Content)
+	}
+	if m.ToolCalls != "" {
+		out.ToolCalls = json.RawMessage(m.ToolCalls)
+	}
+	return out
+}
+
+func some(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 var tools = []string{"terminal", "read_file", "write_file", "web_search", "delegate_task", "session_search", "execute_code"}
