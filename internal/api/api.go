@@ -24,11 +24,15 @@ const (
 	ReadsSession                // reads the named sessions only
 	WritesSession               // changes the named sessions only
 	ReadsStore                  // reads any session
+	MakesFile                   // the same, into a file that a parameter names
 	WritesStore                 // may change any session, or what holds across sessions
 )
 
 // Writes reports whether a call of this kind changes the store.
 func (a Access) Writes() bool { return a == WritesSession || a == WritesStore }
+
+// ReadsAll reports whether a call of this kind may read any session.
+func (a Access) ReadsAll() bool { return a == ReadsStore || a == MakesFile }
 
 // Method is a documented operation.
 type Method struct {

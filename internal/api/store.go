@@ -23,7 +23,7 @@ var storeMethods = []*Method{
 	method(ReadsStore, "space", "Measures what takes how much room; looks at every page.",
 		"file_bytes, wal_bytes, free_bytes, text_bytes, content_bytes, tool_bytes, reasoning_bytes, ratio, and parts: a list of kind, name and bytes",
 		func(ctx context.Context, db *sessiondb.DB, _ none) (any, error) { return result(db.Space(ctx)) }),
-	method(ReadsStore, "backup", "Copies the store to a new file while others use it, and reads the copy through.",
+	method(MakesFile, "backup", "Copies the store to a new file while others use it, and reads the copy through.",
 		"bytes, schema_version, sessions, messages, and findings where an index is damaged",
 		backup),
 	method(Nothing, "info", "Describes the open store.", "read_only, schema_version", info),

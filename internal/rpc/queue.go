@@ -82,7 +82,7 @@ func conflict(a, b *ticket) bool {
 		return true
 	case !a.access.Writes() && !b.access.Writes():
 		return false
-	case a.access == api.ReadsStore || b.access == api.ReadsStore:
+	case a.access.ReadsAll() || b.access.ReadsAll():
 		return true
 	}
 	return slices.ContainsFunc(a.sessions, func(id string) bool { return id != "" && slices.Contains(b.sessions, id) })

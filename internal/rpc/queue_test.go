@@ -21,6 +21,7 @@ func TestConflict(t *testing.T) {
 		{ticket{access: api.WritesSession, sessions: a}, ticket{access: api.ReadsSession, sessions: b}, false},
 		{ticket{access: api.WritesSession, sessions: []string{"a", "b"}}, ticket{access: api.ReadsSession, sessions: b}, true},
 		{ticket{access: api.WritesSession, sessions: a}, ticket{access: api.ReadsStore}, true},
+		{ticket{access: api.WritesSession, sessions: a}, ticket{access: api.MakesFile}, true},
 		{ticket{access: api.WritesSession, sessions: []string{""}}, ticket{access: api.WritesSession, sessions: []string{""}}, false},
 		{ticket{access: api.WritesStore}, ticket{access: api.ReadsSession, sessions: a}, true},
 		{ticket{access: api.WritesStore}, ticket{access: api.WritesStore}, true},

@@ -37,7 +37,7 @@ func describe(version string) object {
 
 func operation(m *api.Method) object {
 	tag := "read"
-	if m.Access.Writes() {
+	if m.Access.Writes() || m.Access == api.MakesFile {
 		tag = "write"
 	}
 	responses := object{

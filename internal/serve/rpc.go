@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/api"
 )
 
@@ -20,6 +21,10 @@ func (s *server) rpc(w http.ResponseWriter, r *http.Request) {
 	m, ok := api.Lookup(name)
 	if !ok {
 		s.writeProblem(w, api.NewProblem("unknown_method", fmt.Sprintf("there is no method %q; /openapi.json lists them", name)))
+		return
+	}
+	if m.Access == api.MakesFile && s.readOnly() {
+		s.writeProblem(w, api.Explain(fmt.Errorf("%w: it makes no files either", sessiondb.ErrReadOnly)))
 		return
 	}
 	params, ok := s.body(w, r)

@@ -1,8 +1,12 @@
 package serve
 
 import (
+	"errors"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -69,6 +73,13 @@ func TestReadOnly(t *testing.T) {
 	s := serverOf(t, db, Options{})
 	if a := ask(t, s, http.MethodPost, "/rpc/set_meta", `{"key":"k","value":"v"}`, nil); a.StatusCode != http.StatusForbidden {
 		t.Errorf("status %d: %s", a.StatusCode, a.body)
+	}
+	to := filepath.Join(t.TempDir(), "copy.db")
+	if a := ask(t, s, http.MethodPost, "/rpc/backup", `{"path":"`+to+`"}`, nil); a.StatusCode != http.StatusForbidden {
+		t.Errorf("a backup: status %d: %s", a.StatusCode, a.body)
+	}
+	if _, err := os.Stat(to); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file was made: %v", err)
 	}
 }
 
