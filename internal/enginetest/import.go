@@ -25,6 +25,7 @@ func testImport(t *testing.T, h *harness) {
 	t.Run("interrupted", func(t *testing.T) { importAgain(t, h) })
 	t.Run("delegates without a parent", func(t *testing.T) { importDelegates(t, h) })
 	t.Run("order across sessions", func(t *testing.T) { importInterleaved(t, h) })
+	t.Run("ids that are taken", func(t *testing.T) { importTakenIDs(t, h) })
 	t.Run("few keys", func(t *testing.T) { importFewKeys(t, h) })
 	t.Run("odd values", func(t *testing.T) { importOdd(t, h) })
 	t.Run("of another program", func(t *testing.T) { importForeign(t, h) })
@@ -264,6 +265,37 @@ func importInterleaved(t *testing.T, h *harness) {
 	}
 	if id := say(t, db, "own", "room for more")[0]; id > 1<<40 {
 		t.Errorf("id %d", id)
+	}
+}
+
+// Where ids of messages come twice, and those of a session are taken in its middle,
+// what was said stays in order.
+func importTakenIDs(t *testing.T, h *harness) {
+	db := h.open(t, Options{})
+	line := func(session string, from, to int) string {
+		var b strings.Builder
+		for id := from; id <= to; id++ {
+			fmt.Fprintf(&b, `,{"id":%d,"session_id":%q,"role":"user","content":"%s %d","timestamp":1}`, id, session, session, id)
+		}
+		return fmt.Sprintf(`{"id":%q,"source":"cli","started_at":1,"messages":[%s]}`, session, b.String()[1:])
+	}
+	spans := map[string][2]int{"a": {1, 2}, "b": {1, 3}, "c": {2, 9}, "long": {150, 420}, "longer": {60, 400}}
+	var lines []string
+	for _, s := range []string{"a", "b", "c", "long", "longer"} {
+		lines = append(lines, line(s, spans[s][0], spans[s][1]))
+	}
+	importLines(t, db, lines...)
+	for s, span := range spans {
+		var want, got []string
+		for id := span[0]; id <= span[1]; id++ {
+			want = append(want, fmt.Sprint(s, " ", id))
+		}
+		for _, m := range must[[]sessiondb.Message](t)(db.Messages(t.Context(), s)) {
+			got = append(got, m.Content.PlainText())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s:\n%s", s, diff)
+		}
 	}
 }
 

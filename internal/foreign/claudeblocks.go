@@ -147,7 +147,7 @@ func (c *claude) usage(s *claudeSession, id, key string, u claudeUsage) {
 	if id == "" {
 		id = key
 	}
-	now := sessiondb.Tokens{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
+	now := sessiondb.Tokens{Input: max(0, u.Input), Output: max(0, u.Output), CacheRead: max(0, u.CacheRead), CacheWrite: max(0, u.CacheWrite)}
 	before, known := c.used[id]
 	if !known {
 		s.is.APICallCount++

@@ -159,7 +159,7 @@ func (c *codex) event(raw json.RawMessage) {
 	switch {
 	case e.Type == "token_count" && e.Info != nil:
 		t := e.Info.Total
-		now := sessiondb.Tokens{Input: max(0, t.Input-t.Cached), Output: t.Output, CacheRead: t.Cached, Reasoning: t.Reasoning}
+		now := sessiondb.Tokens{Input: max(0, t.Input-t.Cached), Output: max(0, t.Output), CacheRead: max(0, t.Cached), Reasoning: max(0, t.Reasoning)}
 		if now != c.is.Usage {
 			c.is.APICallCount++
 		}

@@ -184,6 +184,21 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+// Nobody uses fewer than no tokens: a sum would shrink.
+func TestNegativeTokens(t *testing.T) {
+	for f, lines := range map[foreign.Format]string{
+		foreign.ClaudeCode: `{"sessionId":"s","type":"assistant","uuid":"u","timestamp":"2026-01-01T00:00:00Z","message":{"id":"m","role":"assistant","content":"x",` +
+			`"usage":{"input_tokens":-5,"output_tokens":-6,"cache_read_input_tokens":-7,"cache_creation_input_tokens":-8}}}`,
+		foreign.Codex: `{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"s"}}
+{"timestamp":"2026-01-01T00:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}}
+{"timestamp":"2026-01-01T00:00:02Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":-5,"cached_input_tokens":-6,"output_tokens":-7,"reasoning_output_tokens":-8}}}}`,
+	} {
+		if got := told(t, f, "s", []byte(lines)); !strings.Contains(got, `"id":"s"`) || strings.Contains(got, `tokens":-`) {
+			t.Errorf("%v: %s", f, got)
+		}
+	}
+}
+
 func FuzzTranscripts(f *testing.F) {
 	eachFixture(f, func(path string, data []byte) { f.Add(data) })
 	f.Fuzz(func(t *testing.T, data []byte) {
