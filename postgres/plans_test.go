@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -92,10 +94,12 @@ func search(q sessiondb.SearchQuery) func(t *testing.T, db *sessiondb.DB) error 
 // when a connection ends, so it is asked until none is left.
 func scans(t *testing.T, c *pgx.Conn) (n int64) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a store left open would be waited for without end
+	defer cancel()
 	for others := 1; others > 0; {
-		err := c.QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name = 'sessiondb'`).Scan(&others)
+		err := c.QueryRow(ctx, `SELECT COUNT(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name = 'sessiondb'`).Scan(&others)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%d connections of stores left: %v", others, err)
 		}
 	}
 	err := c.QueryRow(t.Context(), `SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'messages' AND schemaname = current_schema()`).Scan(&n)

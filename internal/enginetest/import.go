@@ -271,7 +271,7 @@ func importInterleaved(t *testing.T, h *harness) {
 // Where ids of messages come twice, and those of a session are taken in its middle,
 // what was said stays in order.
 func importTakenIDs(t *testing.T, h *harness) {
-	db := h.open(t, Options{})
+	db, _ := h.store(t)
 	line := func(session string, from, to int) string {
 		var b strings.Builder
 		for id := from; id <= to; id++ {
