@@ -9,7 +9,7 @@ func markup(s *scanner) {
 		switch {
 		case strings.HasPrefix(rest, "<!--"):
 			s.take(Comment, min(s.find("-->", s.at)+3, len(s.text)))
-		case rest[0] == '<' && len(rest) > 1 && (rest[1] == '/' || rest[1] == '!' || rest[1] == '?' || s.inWord(rest[1], true)):
+		case rest[0] == '<' && len(rest) > 1 && (rest[1] == '/' || rest[1] == '!' || rest[1] == '?' || !digit(rest[1]) && s.inWord(rest[1], true)):
 			s.take(Name, s.word(s.at+2))
 			s.attributes()
 		default:
