@@ -34,9 +34,10 @@ type Span struct {
 const Max = 64 << 10
 
 // Code cuts a text into spans, which together are the text. It returns nil where
-// it does not know the language, and for a text longer than [Max].
-func Code(language, text string) []Span {
-	l := known()[strings.ToLower(language)]
+// it does not know the language, and for a text longer than [Max]. The language is
+// the first word of what stands behind a fence, such as rust,ignore.
+func Code(info, text string) []Span {
+	l := known()[languageOf(info)]
 	if l == nil || len(text) > Max {
 		return nil
 	}
@@ -48,6 +49,14 @@ func Code(language, text string) []Span {
 	}
 	s.take(Plain, len(text))
 	return s.spans
+}
+
+func languageOf(info string) string {
+	info = strings.TrimLeft(info, " \t{.")
+	if end := strings.IndexAny(info, " \t,:{}"); end >= 0 {
+		info = info[:end]
+	}
+	return strings.ToLower(info)
 }
 
 // Lines cuts spans at the ends of lines, which they lose.
@@ -103,7 +112,7 @@ func (s *scanner) code() {
 			s.take(s.orKey(String, end), end)
 			continue
 		}
-		end := s.word(s.at)
+		end := s.word(s.at, s.at)
 		switch c := s.text[s.at]; {
 		case end == s.at:
 			s.at++
@@ -192,9 +201,10 @@ func (q quote) endOfOne(text string, at int) (end int, closed bool) {
 	return at + size + len(q.mark), true
 }
 
-// word is the end of the name or number that begins at a place.
-func (s *scanner) word(at int) int {
-	end := at
+// word is the end of the name or number that begins at a place, where from on is
+// not known to belong to it.
+func (s *scanner) word(at, from int) int {
+	end := from
 	for end < len(s.text) && (s.inWord(s.text[end], end > at) || s.point(end, at)) {
 		end++
 	}

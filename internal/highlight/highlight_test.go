@@ -3,6 +3,7 @@ package highlight
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // marked shows spans as letters around their text.
@@ -32,11 +33,17 @@ func TestCode(t *testing.T) {
 		{"yaml", "# c\na-b.c: http://x#y\n- k: 'v'\n", "[c:# c]\n[t:a-b.c]: http://x#y\n- [t:k]: [s:'v']\n"},
 		{"toml", "a.b = \"c\"", "[t:a.b] = [s:\"c\"]"},
 		{"html", "<!-- a --><p class='x>'>it's</p><3 <br/>", "[c:<!-- a -->][t:<p] class=[s:'x>'][t:>]it's[t:</p][t:>]<3 [t:<br]/[t:>]"},
+		{"xml", "<a-b.c:d/><!DOCTYPE x>", "[t:<a-b.c]:d/[t:>][t:<!DOCTYPE] x[t:>]"},
 		{"diff", "diff --git\n@@ -1 @@\n+a\n-b\n c", "[c:diff --git\n][k:@@ -1 @@\n][+:+a\n][~:-b\n] c"},
 		{"c", "#include <x>\nint 'ab", "[k:#include] <x>\n[k:int] 'ab"},
 	} {
 		if got := marked(Code(c.language, c.text)); got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", c.language, got, c.want)
+		}
+	}
+	for _, info := range []string{"go title=x", "go,ignore", "go:cmd/main.go", "{.go}", "{go 1,3}", " GO\t"} {
+		if got := marked(Code(info, "nil")); got != "[k:nil]" {
+			t.Errorf("behind a fence %q: %q", info, got)
 		}
 	}
 	for _, none := range [][2]string{{"", "x"}, {"brainfuck", "x"}, {"go\"><script>", "x"}, {"go", strings.Repeat("x", Max+1)}} {
@@ -57,7 +64,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// All of a text comes out, in order, whatever it is.
+// All of a text comes out, in order, whatever it is, and no character is cut.
 func FuzzCode(f *testing.F) {
 	for name := range known() {
 		f.Add(name, "a 'b' \"c\\\" /* ` # -- <!-- <p x=' +\n'\\u{1}' 1.5.\xff ä: =")
@@ -66,20 +73,31 @@ func FuzzCode(f *testing.F) {
 		f.Add(name, `"""\`)
 		f.Add(name, "<")
 	}
-	f.Fuzz(func(t *testing.T, name, text string) {
-		spans := Code(name, text)
+	f.Fuzz(func(t *testing.T, info, text string) {
+		spans := Code(info, text)
 		if spans == nil {
 			return
 		}
-		var b strings.Builder
+		var whole strings.Builder
 		for _, s := range spans {
-			if s.Text == "" {
-				t.Error("an empty span")
+			if s.Text == "" || utf8.ValidString(text) && !utf8.ValidString(s.Text) {
+				t.Errorf("a span %q", s.Text)
 			}
-			b.WriteString(s.Text)
+			whole.WriteString(s.Text)
 		}
-		if b.String() != text {
-			t.Errorf("%q became %q", text, b.String())
+		if whole.String() != text {
+			t.Errorf("%q became %q", text, whole.String())
+		}
+		var lines []string
+		for _, l := range Lines(spans) {
+			var b strings.Builder
+			for _, s := range l {
+				b.WriteString(s.Text)
+			}
+			lines = append(lines, b.String())
+		}
+		if got := strings.Join(lines, "\n"); got != text {
+			t.Errorf("%q became the lines %q", text, got)
 		}
 	})
 }

@@ -142,7 +142,7 @@ func data() []*language {
 		{names: "yaml yml", line: hash, quotes: []quote{double, {mark: `'`, raw: true}}, keys: ":", listed: "true false null yes no on off"},
 		{names: "toml", line: hash, quotes: []quote{triple, triple1, double, {mark: `'`, raw: true}}, keys: "=", listed: "true false inf nan"},
 		{names: "ini conf properties dotenv env", line: []string{"#", ";"}, quotes: []quote{double, single}, keys: "=", listed: "true false"},
-		{names: "html htm xml svg xhtml vue svelte", quotes: []quote{{mark: `"`, raw: true, lines: true}, verbatim}, scan: markup},
+		{names: "html htm xml svg xhtml vue svelte", quotes: []quote{{mark: `"`, raw: true, lines: true}, verbatim}, keys: "=", scan: markup},
 		{names: "diff patch udiff", scan: changes},
 	}
 }

@@ -9,13 +9,18 @@ func markup(s *scanner) {
 		switch {
 		case strings.HasPrefix(rest, "<!--"):
 			s.take(Comment, min(s.find("-->", s.at)+3, len(s.text)))
-		case rest[0] == '<' && len(rest) > 1 && (rest[1] == '/' || rest[1] == '!' || rest[1] == '?' || !digit(rest[1]) && s.inWord(rest[1], true)):
-			s.take(Name, s.word(s.at+2))
+		case s.tag(rest):
+			s.take(Name, s.word(s.at, s.at+2))
 			s.attributes()
 		default:
 			s.at++
 		}
 	}
+}
+
+// tag reports whether one begins here.
+func (s *scanner) tag(rest string) bool {
+	return len(rest) > 1 && rest[0] == '<' && (strings.IndexByte("/!?", rest[1]) >= 0 || !digit(rest[1]) && s.inWord(rest[1], false))
 }
 
 // attributes goes over the rest of a tag.
