@@ -31,7 +31,7 @@ func Markdown(text string) template.HTML {
 	if len(text) > maxMarkdown {
 		return Plain(text)
 	}
-	r := html.NewRenderer(html.RendererOptions{Flags: safety, RenderNodeHook: asText})
+	r := html.NewRenderer(html.RendererOptions{Flags: safety, RenderNodeHook: ours})
 	tree := parser.NewWithExtensions(syntax).Parse([]byte(strings.ToValidUTF8(text, "\uFFFD")))
 	return template.HTML(markdown.Render(tree, r)) // #nosec G203 -- this is the wall; a fuzz test stands behind it
 }
@@ -41,9 +41,12 @@ func Plain(text string) template.HTML {
 	return template.HTML("<pre>" + template.HTMLEscapeString(strings.ToValidUTF8(text, "\uFFFD")) + "</pre>") // #nosec G203 -- it is escaped
 }
 
-// asText shows what a page would load, and what it would take for its own.
-func asText(w io.Writer, node ast.Node, entering bool) (ast.WalkStatus, bool) {
+// ours writes code in colours, and as text what a page would load and what it
+// would take for its own.
+func ours(w io.Writer, node ast.Node, entering bool) (ast.WalkStatus, bool) {
 	switch n := node.(type) {
+	case *ast.CodeBlock:
+		writeCode(w, string(n.Info), string(n.Literal))
 	case *ast.HTMLSpan:
 		template.HTMLEscape(w, n.Literal)
 	case *ast.HTMLBlock:
