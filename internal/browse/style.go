@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sessiondb-go/sessiondb/internal/highlight"
 	"github.com/sessiondb-go/sessiondb/internal/term"
 )
 
@@ -22,6 +23,13 @@ var (
 	other     = style{"1;35", "1"}
 	alert     = style{"1;31", "1"}
 )
+
+// codeStyle is the style of what code is made of. Without colours it has none: what
+// it tells is told by the code.
+var codeStyle = [...]style{
+	highlight.Plain: {}, highlight.Comment: {"2", ""}, highlight.String: {"32", ""}, highlight.Keyword: {"35", ""},
+	highlight.Number: {"33", ""}, highlight.Name: {"36", ""}, highlight.Added: {"32", ""}, highlight.Removed: {"31", ""},
+}
 
 func (m *model) paint(s style, text string) string {
 	how := s.plain
@@ -52,11 +60,44 @@ func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-term.Width(s)))
 }
 
+// piece is a piece of a line in its style, painted is all of them.
+type (
+	piece struct {
+		style style
+		text  string
+	}
+	painted []piece
+)
+
+// take takes the first n bytes away.
+func (p *painted) take(n int) (out painted) {
+	for n > 0 && len(*p) > 0 {
+		first := &(*p)[0]
+		size := min(n, len(first.text))
+		out = append(out, piece{first.style, first.text[:size]})
+		n -= size
+		if first.text = first.text[size:]; first.text == "" {
+			*p = (*p)[1:]
+		}
+	}
+	return out
+}
+
 // mark paints what of a line is one of the words, whatever its case; the rest
 // is painted in the style of the line.
 func (m *model) mark(line string, words []string, rest style) string {
+	return m.markIn(line, painted{{rest, line}}, words)
+}
+
+// markIn is mark for a line of several styles.
+func (m *model) markIn(line string, p painted, words []string) string {
 	var b strings.Builder
 	from := 0
+	rest := func(to int) {
+		for _, q := range p.take(to - from) {
+			b.WriteString(m.paint(q.style, q.text))
+		}
+	}
 	for at := 0; at < len(line); {
 		n := matchAt(line[at:], words)
 		if n == 0 {
@@ -64,12 +105,13 @@ func (m *model) mark(line string, words []string, rest style) string {
 			at += size
 			continue
 		}
-		b.WriteString(m.paint(rest, line[from:at]))
+		rest(at)
+		p.take(n)
 		b.WriteString(m.paint(marked, line[at:at+n]))
 		at += n
 		from = at
 	}
-	b.WriteString(m.paint(rest, line[from:]))
+	rest(len(line))
 	return b.String()
 }
 

@@ -168,28 +168,45 @@ func (m *model) folded(text string, width int) string {
 // plain wraps text in one style.
 func (m *model) plain(text string, width int, s style) (out []string) {
 	for _, l := range lines(text) {
-		for _, part := range term.Wrap(l, width) {
-			out = append(out, m.mark(term.Cut(part, width), m.text.words, s))
-		}
+		out = append(out, m.wrap(l, width, painted{{s, l}})...)
 	}
 	return out
 }
 
 // prose is plain with code in fences set off.
 func (m *model) prose(text string, width int) (out []string) {
-	inCode := false
-	for _, l := range lines(text) {
-		s := style{}
-		fence := strings.HasPrefix(strings.TrimSpace(l), "```")
-		if fence || inCode {
-			s = code
+	for rest := lines(text); len(rest) > 0; {
+		line := rest[0]
+		rest = rest[1:]
+		f, ok := fenceOf(line)
+		if !ok {
+			out = append(out, m.wrap(line, width, painted{{style{}, line}})...)
+			continue
 		}
-		if fence {
-			inCode = !inCode
+		n, closed := f.code(rest)
+		out = append(out, m.wrap(line, width, painted{{code, line}})...)
+		out = append(out, m.code(f, rest[:n], width)...)
+		if rest = rest[n:]; closed {
+			out = append(out, m.wrap(rest[0], width, painted{{code, rest[0]}})...)
+			rest = rest[1:]
 		}
-		for _, part := range term.Wrap(l, width) {
-			out = append(out, m.mark(term.Cut(part, width), m.text.words, s))
+	}
+	return out
+}
+
+// wrap breaks a line, which has its colours, and marks the words in its parts.
+func (m *model) wrap(line string, width int, p painted) (out []string) {
+	for _, part := range term.Wrap(line, width) {
+		for !strings.HasPrefix(line, part) { // a space where it was broken
+			line = line[1:]
+			p.take(1)
 		}
+		line = line[len(part):]
+		shown := p.take(len(part))
+		if cut := term.Cut(part, width); cut != part { // one character is too wide
+			part, shown = cut, painted{{style{}, cut}}
+		}
+		out = append(out, m.markIn(part, shown, m.text.words))
 	}
 	return out
 }

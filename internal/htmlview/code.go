@@ -8,8 +8,8 @@ import (
 )
 
 // codeClass are the classes of what code is made of; message.css has their colours.
-var codeClass = map[highlight.Kind]string{
-	highlight.Comment: "c", highlight.String: "s", highlight.Keyword: "k", highlight.Number: "n",
+var codeClass = [...]string{
+	highlight.Plain: "", highlight.Comment: "c", highlight.String: "s", highlight.Keyword: "k", highlight.Number: "n",
 	highlight.Name: "t", highlight.Added: "a", highlight.Removed: "d",
 }
 
