@@ -54,7 +54,7 @@ var (
 	// [ErrConnection]. An append with a key ([Once]) can be made again without harm.
 	ErrUncertain = errors.New("it is not known whether this was written")
 	// ErrReplaced means that the file at the path is no longer the one that is
-	// open. Nothing was written.
+	// open. Nothing was written, and nothing is read any more.
 	ErrReplaced = errors.New("database file was replaced")
 	// ErrReadOnly means that the store was opened, or can only be opened, for
 	// reading.

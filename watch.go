@@ -119,11 +119,6 @@ func (db *DB) watchPage(ctx context.Context, f WatchFilter, last int64) (out []M
 		where = append(where, `EXISTS (SELECT 1 FROM sessions s WHERE s.id = m.session_id AND s.source = ?)`)
 		args = append(args, f.Source)
 	}
-	if e, ok := db.engine.(engine.Placed); ok {
-		if err := e.InPlace(); err != nil {
-			return nil, err
-		}
-	}
 	err = db.read(ctx, func(q engine.Queryer) error {
 		out, err = queryMessages(ctx, q, `FROM messages m WHERE `+strings.Join(where, ` AND `)+` ORDER BY m.id LIMIT ?`, append(args, watchPage)...)
 		return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -84,16 +85,19 @@ func TestOpenHealthyWhileAnotherWrites(t *testing.T) {
 	}
 }
 
+// gone are ways to take a store from its place while it is open.
+var gone = map[string]func(t *testing.T, path string) error{
+	"unlinked":           func(_ *testing.T, path string) error { return os.Remove(path) },
+	"replaced":           func(t *testing.T, path string) error { return os.Rename(fixture.Copy(t, "hermes-v11.db"), path) },
+	"log gone":           func(_ *testing.T, path string) error { return os.Remove(path + "-wal") },
+	"shared memory gone": func(_ *testing.T, path string) error { return os.Remove(path + "-shm") },
+	"behind a link": func(_ *testing.T, path string) error {
+		return errors.Join(os.Rename(path, path+".real"), os.Symlink(path+".real", path))
+	},
+}
+
 func TestReplaced(t *testing.T) {
-	for name, change := range map[string]func(t *testing.T, path string) error{
-		"unlinked":           func(_ *testing.T, path string) error { return os.Remove(path) },
-		"replaced":           func(t *testing.T, path string) error { return os.Rename(fixture.Copy(t, "hermes-v11.db"), path) },
-		"log gone":           func(_ *testing.T, path string) error { return os.Remove(path + "-wal") },
-		"shared memory gone": func(_ *testing.T, path string) error { return os.Remove(path + "-shm") },
-		"behind a link": func(_ *testing.T, path string) error {
-			return errors.Join(os.Rename(path, path+".real"), os.Symlink(path+".real", path))
-		},
-	} {
+	for name, change := range gone {
 		t.Run(name, func(t *testing.T) {
 			s := fresh(t)
 			if err := s.Write(t.Context(), put(t.Context(), "a")); err != nil {
@@ -109,14 +113,52 @@ func TestReplaced(t *testing.T) {
 			if !errors.Is(err, sessiondb.ErrReplaced) {
 				t.Errorf("empty write: %v", err)
 			}
-			err = s.Read(t.Context(), func(q engine.Queryer) error {
-				return q.QueryRow(t.Context(), "SELECT COUNT(*) FROM state_meta").Scan(new(int))
-			})
-			if !errors.Is(err, sessiondb.ErrReplaced) && (err != nil || name != "shared memory gone") {
+			if err := countKeys(t, s); !errors.Is(err, sessiondb.ErrReplaced) {
 				t.Errorf("read: %v", err)
 			}
 		})
 	}
+}
+
+func countKeys(t *testing.T, s *store) error {
+	return s.Read(t.Context(), func(q engine.Queryer) error {
+		return q.QueryRow(t.Context(), "SELECT COUNT(*) FROM state_meta").Scan(new(int))
+	})
+}
+
+// Who has read before, and has connections, does not go on answering from a file
+// that is gone. What comes back to its place is read again.
+func TestReplacedBetweenReads(t *testing.T) {
+	for name, change := range gone {
+		for what, readOnly := range map[string]bool{"to read": true, "to write": false} {
+			if readOnly && (name == "log gone" || name == "shared memory gone") {
+				continue // they are others'
+			}
+			t.Run(name+", "+what, func(t *testing.T) {
+				s := openWith(t, fixture.Copy(t, "hermes-v11.db"), Options{ReadOnly: readOnly}, settings{})
+				if err := errors.Join(countKeys(t, s), os.Link(s.path, s.path+".kept"), change(t, s.path)); err != nil {
+					t.Fatal(err)
+				}
+				if err := untilFails(t, s); !errors.Is(err, sessiondb.ErrReplaced) {
+					t.Errorf("read: %v", err)
+				}
+				if name == "log gone" || name == "shared memory gone" {
+					return
+				}
+				if err := errors.Join(os.Rename(s.path+".kept", s.path), countKeys(t, s)); err != nil {
+					t.Errorf("back in its place: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// untilFails reads until a read fails: many share a look at the file.
+func untilFails(t *testing.T, s *store) (err error) {
+	for begun := time.Now(); err == nil && time.Since(begun) < time.Minute; {
+		err = countKeys(t, s)
+	}
+	return err
 }
 
 // A write that was refused is not there afterwards, wherever the file went.

@@ -20,10 +20,15 @@ func (s *store) Read(ctx context.Context, fn func(engine.Queryer) error) error {
 	return s.locate(err)
 }
 
-// readOnce is one try, and says whether fn saw a result.
+// readOnce is one try, and says whether fn saw a result. A connection of the pool
+// would go on answering from a file that nobody can find any more.
 func (s *store) readOnce(ctx context.Context, fn func(engine.Queryer) error) (saw bool, err error) {
 	c, err := s.readers.take(ctx)
 	if err != nil {
+		return false, err
+	}
+	if err := s.ident.checkLately(); err != nil {
+		s.readers.put(c, true)
 		return false, err
 	}
 	t, err := s.beginRead(c)

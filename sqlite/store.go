@@ -184,9 +184,6 @@ func (s *store) openWritable(ctx context.Context, sh *shape) (err error) {
 		return err
 	}
 	s.readers = newPool(func(ctx context.Context) (*conn, error) {
-		if err := s.ident.check(); err != nil {
-			return nil, err
-		}
 		return s.dial(ctx, access{mode: "rw", vfs: s.vfs, busy: s.busy, small: true})
 	})
 	return nil
@@ -294,6 +291,9 @@ func (s *store) openReadOnly(ctx context.Context, refusal error) error {
 
 // dial opens a connection for reading.
 func (s *store) dial(ctx context.Context, a access) (*conn, error) {
+	if err := s.ident.check(); err != nil {
+		return nil, err
+	}
 	var c *conn
 	err := s.retry(ctx, func() (err error) {
 		c, err = openConn(ctx, s.path, a)

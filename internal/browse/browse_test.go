@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/fixture"
 	"github.com/sessiondb-go/sessiondb/internal/term"
 	"github.com/sessiondb-go/sessiondb/sqlite"
 )
@@ -328,6 +329,23 @@ func TestFollows(t *testing.T) {
 	p.do(p.list(0))
 	if after, _ := p.current(); after.id != before.id || p.rows[0].id != "korean" {
 		t.Errorf("selected %s, was %s; on top %s", after.id, before.id, p.rows[0].id)
+	}
+}
+
+// A store that was taken away is told of; what was read of it stays.
+func TestStoreGone(t *testing.T) {
+	path := fixture.Copy(t, "hermes-v11.db")
+	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	noError(t, err)
+	defer func() { _ = db.Close() }()
+	p := sit(t, db, 80, 24)
+	rows := len(p.rows)
+	noError(t, os.Remove(path))
+	for begun := time.Now(); p.note == "" && time.Since(begun) < time.Minute; {
+		p.do(p.list(0))
+	}
+	if !strings.Contains(p.note, sessiondb.ErrReplaced.Error()) || len(p.rows) != rows {
+		t.Errorf("%d rows of %d, and %q", len(p.rows), rows, p.note)
 	}
 }
 

@@ -59,7 +59,8 @@ type Execer interface {
 
 // Engine is one open database.
 type Engine interface {
-	// Read runs fn on one consistent snapshot.
+	// Read runs fn on one consistent snapshot of the database that is at its place,
+	// or was until a moment ago.
 	Read(ctx context.Context, fn func(Queryer) error) error
 	// Write runs fn in one atomic transaction and returns after it is durable.
 	// It retries on contention, so fn may run more than once and must have no
@@ -71,13 +72,6 @@ type Engine interface {
 	// Info tells the few facts about this database that the SQL depends on.
 	Info() Info
 	Close() error
-}
-
-// Placed is an engine whose database can be taken from its place while it is
-// open.
-type Placed interface {
-	// InPlace is an error if the place holds another database now, or none.
-	InPlace() error
 }
 
 // Paired is an engine that can read one snapshot in two goroutines at a time.

@@ -9,11 +9,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/fixture"
 	"github.com/sessiondb-go/sessiondb/sqlite"
 )
 
@@ -232,6 +235,43 @@ func TestStops(t *testing.T) {
 	if c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String()); err == nil {
 		_ = c.Close()
 		t.Error("it still takes in connections")
+	}
+}
+
+// A server whose file was taken away, or replaced, answers nothing from it.
+func TestStoreGone(t *testing.T) {
+	for what, take := range map[string]func(path string) error{
+		"deleted":  os.Remove,
+		"replaced": func(path string) error { return os.Rename(fixture.Copy(t, "hermes-v11.db"), path) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			path := fixture.Copy(t, "hermes-v11.db")
+			db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = db.Close() }()
+			s := httptest.NewServer(Handler(t.Context(), db, Options{Token: secret, Local: true}))
+			defer s.Close()
+			get(t, s, "/healthz")
+			get(t, s, "/")
+			if err := take(path); err != nil {
+				t.Fatal(err)
+			}
+			status := http.StatusOK
+			for begun := time.Now(); status == http.StatusOK && time.Since(begun) < time.Minute; {
+				status = ask(t, s, http.MethodGet, "/healthz", "", nil).StatusCode
+			}
+			if status != http.StatusServiceUnavailable {
+				t.Errorf("/healthz: status %d", status)
+			}
+			if a := ask(t, s, http.MethodGet, "/", "", nil); a.StatusCode != http.StatusServiceUnavailable || !strings.Contains(a.body, "Start the server again") {
+				t.Errorf("the list: status %d: %s", a.StatusCode, a.body)
+			}
+			if a := ask(t, s, http.MethodPost, "/rpc/session_count", "{}", nil); a.StatusCode != http.StatusServiceUnavailable || !strings.Contains(a.body, `"kind":"replaced"`) {
+				t.Errorf("a method: status %d: %s", a.StatusCode, a.body)
+			}
+		})
 	}
 }
 
