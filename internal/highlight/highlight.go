@@ -104,13 +104,15 @@ func (s *scanner) take(k Kind, end int) {
 
 func (s *scanner) code() {
 	for s.at < len(s.text) {
-		if end := s.comment(); end > 0 {
-			s.take(Comment, end)
-			continue
-		}
-		if end := s.quoted(); end > 0 {
-			s.take(s.orKey(String, end), end)
-			continue
+		if s.begins[s.text[s.at]] {
+			if end := s.comment(); end > 0 {
+				s.take(Comment, end)
+				continue
+			}
+			if end := s.quoted(); end > 0 {
+				s.take(s.orKey(String, end), end)
+				continue
+			}
 		}
 		end := s.word(s.at, s.at)
 		switch c := s.text[s.at]; {

@@ -15,6 +15,7 @@ type language struct {
 	anyCase bool   // of keywords
 	listed  string // keywords, separated by spaces
 	words   map[string]bool
+	begins  [256]bool      // by the first byte, whether it may begin a comment or a string
 	scan    func(*scanner) // where all of that does not do
 }
 
@@ -47,12 +48,25 @@ var known = sync.OnceValue(func() map[string]*language {
 		for _, w := range strings.Fields(l.listed) {
 			l.words[w] = true
 		}
+		l.mayBegin(l.block[0])
+		for _, begin := range l.line {
+			l.mayBegin(begin)
+		}
+		for _, q := range l.quotes {
+			l.mayBegin(q.mark)
+		}
 		for _, name := range strings.Fields(l.names) {
 			out[name] = l
 		}
 	}
 	return out
 })
+
+func (l *language) mayBegin(with string) {
+	if with != "" {
+		l.begins[with[0]] = true
+	}
+}
 
 var slashes, hash, stars = []string{"//"}, []string{"#"}, [2]string{"/*", "*/"}
 

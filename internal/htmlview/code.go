@@ -25,7 +25,7 @@ func writeCode(w io.Writer, info, text string) {
 		if class != "" {
 			_, _ = io.WriteString(w, `<span class="`+class+`">`)
 		}
-		template.HTMLEscape(w, []byte(s.Text))
+		_, _ = io.WriteString(w, template.HTMLEscapeString(s.Text))
 		if class != "" {
 			_, _ = io.WriteString(w, "</span>")
 		}
