@@ -51,6 +51,11 @@ func (c *compiler) combinedList(nodes []searchql.Node, op string, ranked bool) (
 	return `(` + strings.Join(list, op) + `)`, len(list) > 0
 }
 
+// anySeveral asks whether a message has several parts. Where the server has no
+// statistics yet, for a table that was just filled, it would read all of it to find
+// whether a row EXISTS; the least one it looks up.
+const anySeveral = `SELECT MIN(message_id) IS NOT NULL FROM sessiondb_terms WHERE part > 0`
+
 // compileWords is compile for a query of words alone: messages with their ranks. ok
 // is false for any other, and where messages without terms have to be read.
 func (c *compiler) compileWords(root searchql.Node) (f fragment, ok bool, err error) {
@@ -64,7 +69,7 @@ func (c *compiler) compileWords(root searchql.Node) (f fragment, ok bool, err er
 		return f, false, nil
 	}
 	var several bool
-	if err := c.tx.QueryRow(c.ctx, `SELECT EXISTS (SELECT 1 FROM sessiondb_terms WHERE part > 0)`).Scan(&several); err != nil {
+	if err := c.tx.QueryRow(c.ctx, anySeveral).Scan(&several); err != nil {
 		return f, false, err
 	}
 	f = fragment{`SELECT message_id, -ts_rank(words, ?::text::tsquery, 1)::float8 AS rank FROM sessiondb_terms t WHERE words @@ ?::text::tsquery`, []any{rank, query}}

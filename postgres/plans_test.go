@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,10 @@ func TestNoSequentialScan(t *testing.T) {
 		if _, err := db.AppendMessages(t.Context(), id, ms); err != nil {
 			t.Fatal(err)
 		}
+	}
+	var plan string
+	if err := raw(t, dsn).QueryRow(t.Context(), `EXPLAIN (FORMAT JSON) `+anySeveral).Scan(&plan); err != nil || strings.Contains(plan, "Seq Scan") {
+		t.Errorf("without statistics, whether a message has several parts: %v\n%s", err, plan)
 	}
 	if err := db.Vacuum(t.Context()); err != nil {
 		t.Fatal(err)
