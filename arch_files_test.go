@@ -26,7 +26,7 @@ var openers = map[string][]string{
 // alone while this process has it open.
 var opensFiles = map[string]string{
 	"..openSessionFiles":                  "a folder",
-	"internal/cli.(*app).importFile":      "notOfStore refuses a file of the store",
+	"internal/cli.(*whenRead).Read":       "notOfStore refuses a file of the store",
 	"internal/cli.(*app).manCommand":      "a manual page; no store is open",
 	"internal/cli.openedAgain":            "notOfStore refuses a file of the store",
 	"internal/cli.syncFolder":             "a folder",

@@ -95,11 +95,7 @@ func (a *app) importFile(ctx context.Context, path string, info fs.FileInfo) (im
 	}
 	in := importInput{name: path, open: openedAgain(path)}
 	if !info.Mode().IsRegular() {
-		f, err := os.Open(path) // #nosec G304 -- what the user named
-		if err != nil {
-			return in, failf(err, "import %s: %v", path, cause(err))
-		}
-		in.open = onceOnly(ctx, f)
+		in.open = onceOnly(ctx, &whenRead{path: path})
 	}
 	return in, nil
 }
@@ -119,6 +115,24 @@ func openedAgain(path string) func() (*bufio.Reader, io.Closer, error) {
 func onceOnly(ctx context.Context, r io.Reader) func() (*bufio.Reader, io.Closer, error) {
 	in := bufio.NewReaderSize(&interruptible{ctx: ctx, r: r}, foreign.DetectSize)
 	return func() (*bufio.Reader, io.Closer, error) { return in, io.NopCloser(nil), nil }
+}
+
+// whenRead is a file that the first read opens, which waits as long as nobody
+// writes to a named pipe.
+type whenRead struct {
+	path string
+	f    *os.File
+}
+
+func (w *whenRead) Read(p []byte) (int, error) {
+	if w.f == nil {
+		f, err := os.Open(w.path) // #nosec G304 -- what the user named
+		if err != nil {
+			return 0, err
+		}
+		w.f = f
+	}
+	return w.f.Read(p)
 }
 
 var errNoTranscript = errors.New("it is none of the formats that are known; --format says which one it is")

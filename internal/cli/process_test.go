@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -84,6 +85,39 @@ func TestInterruptedImport(t *testing.T) {
 	interrupt(t, cmd)
 	if err := cmd.Wait(); err == nil || !strings.Contains(stderr.String(), "sessiondb: interrupted; nothing is half done") {
 		t.Errorf("%v: %s", err, stderr.String())
+	}
+}
+
+// An import from a named pipe that nobody writes to ends at an interrupt.
+func TestInterruptedPipe(t *testing.T) {
+	mkfifo, err := exec.LookPath("mkfifo")
+	if err != nil {
+		t.Skip("no named pipes")
+	}
+	dir := t.TempDir()
+	read, silent := filepath.Join(dir, "read"), filepath.Join(dir, "silent")
+	if err := exec.Command(mkfifo, read, silent).Run(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, "sessiondb", "import", read, silent, "--db", filepath.Join(dir, "state.db"))
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w, err := os.OpenFile(read, os.O_WRONLY, 0) // waits until it is read
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Close() }()
+	if _, err := w.WriteString(`{"id":"a","source":"cli","started_at":1778000000,"messages":[]}` + "\n"); err != nil {
+		t.Fatal(err)
+	}
+	interrupt(t, cmd)
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "interrupted") {
+		t.Errorf("%v, %q", err, stderr.String())
 	}
 }
 
