@@ -122,8 +122,7 @@ func (db *DB) checkParents(ctx context.Context, q engine.Queryer) (out []engine.
 			What: counted(int64(len(missing)), "session") + " whose parent does not exist: " + some(missing)})
 	}
 	for _, c := range cycles {
-		out = append(out, engine.Finding{Code: "parent_cycle",
-			What: counted(int64(len(c)), "session") + " in a circle of parents: " + some(c)})
+		out = append(out, engine.Finding{Code: "parent_cycle", What: inCircle(c)})
 	}
 	return out, nil
 }

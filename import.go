@@ -34,6 +34,9 @@ type ImportReport struct {
 	// Changed are sessions imported without something that did not fit: a title
 	// that is taken, a parent that does not exist.
 	Changed []ImportIssue `json:"changed,omitempty"`
+	// Odd are sessions that were imported as they are, with something in them that
+	// can't be so: a time that is none, parents in a circle.
+	Odd []ImportIssue `json:"odd,omitempty"`
 }
 
 // ImportIssue names what was read and what is the matter with it.

@@ -20,6 +20,7 @@ type Importer struct {
 	base    int64                     // what is added to the ids of messages; 0 is not known yet
 	ids     map[string]bool           // that were imported
 	titles  map[string]string         // that a dry run would have given
+	parents map[string]string         // likewise
 
 	queue []*transcribed // sessions of transcripts that are to be stored
 	size  int            // of their messages
@@ -42,7 +43,7 @@ type waitingChild struct {
 
 // NewImporter begins an import. [Importer.Finish] ends it.
 func (db *DB) NewImporter(o ImportOptions) *Importer {
-	return &Importer{db: db, o: o, waiting: map[string][]waitingChild{}, ids: map[string]bool{}, titles: map[string]string{}}
+	return &Importer{db: db, o: o, waiting: map[string][]waitingChild{}, ids: map[string]bool{}, titles: map[string]string{}, parents: map[string]string{}}
 }
 
 // store imports a batch in one transaction. Where all of it is stored already
@@ -125,6 +126,7 @@ func (b *importBatch) commit() {
 	r.Messages += b.report.Messages
 	r.Conflicts = append(r.Conflicts, b.report.Conflicts...)
 	r.Changed = append(r.Changed, b.report.Changed...)
+	r.Odd = append(r.Odd, b.report.Odd...)
 	for _, id := range b.stored {
 		b.im.ids[id] = true
 	}
@@ -156,8 +158,9 @@ func (b *importBatch) session(ctx context.Context, s *importedSession) error {
 	b.stored = append(b.stored, id)
 	children := slices.Concat(b.im.waiting[id], b.children[id])
 	delete(b.children, id)
-	if b.tx == nil {
-		return nil
+	b.odd(s, s.times.reason())
+	if err := b.closesCircle(ctx, s, row[parentAt], children); err != nil || b.tx == nil {
+		return err
 	}
 	return b.insert(ctx, s, row, children)
 }

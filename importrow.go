@@ -51,8 +51,8 @@ func readFloat(raw []byte) any {
 	case `"-Inf"`:
 		return math.Inf(-1)
 	default:
-		if f, err := strconv.ParseFloat(s, 64); err == nil {
-			return f
+		if f, err := strconv.ParseFloat(s, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+			return f // out of range: infinite, as SQLite has it
 		}
 	}
 	return readText(raw)
@@ -102,6 +102,7 @@ var (
 	sourceAt    = columnAt(sessionColumns, "source")
 	parentAt    = columnAt(sessionColumns, "parent_session_id")
 	startedAt   = columnAt(sessionColumns, "started_at")
+	endedAt     = columnAt(sessionColumns, "ended_at")
 	messagesAt  = columnAt(sessionColumns, "message_count")
 	toolCallsAt = columnAt(sessionColumns, "tool_call_count")
 	titleAt     = columnAt(sessionColumns, "title")
@@ -128,6 +129,7 @@ type importedSession struct {
 	messages []byte          // a JSON list, or nil
 	count    int64           // of them
 	ordered  bool            // their ids rise, and leave room for more
+	times    oddTimes
 }
 
 // maxImportedID is how high the id of a message may be for others to be made
@@ -164,6 +166,11 @@ func readImported(line []byte) (*importedSession, error) {
 	})
 	if err := checkID(s.text(idAt)); err != nil {
 		return s, err
+	}
+	for _, at := range []int{startedAt, endedAt} {
+		if v := s.row[at]; !isTime(v) {
+			s.times.saw(sessionColumns[at], v)
+		}
 	}
 	first, calls, err := s.checkMessages()
 	if err != nil {
@@ -234,8 +241,15 @@ func (s *importedSession) checkMessages() (first any, calls int64, err error) {
 			case "tool_calls":
 				calls += int64(text.CountItems(value))
 			case "timestamp":
-				if first == nil && !null {
-					first = readFloat(value)
+				if null {
+					break
+				}
+				at := readFloat(value)
+				if !isTime(at) {
+					s.times.saw(fmt.Sprintf("timestamp of message %d", s.count+1), at)
+				}
+				if first == nil {
+					first = at
 				}
 			}
 			return nil

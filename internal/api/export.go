@@ -17,7 +17,7 @@ var exportMethods = []*Method{
 		"Returns sessions with their messages, from one snapshot; the answer is one object, so a large store is better exported on the command line.",
 		"a list of what export_session returns, each with last_active; most recent activity first", exportAll),
 	method(WritesStore, "import_sessions", "Stores sessions as export_session returned them; those that exist are left alone.",
-		"imported, extended, same, messages, and what conflicts, failed or changed", importSessions),
+		"imported, extended, same, messages, and what conflicts, failed, changed or is odd", importSessions),
 }
 
 type exportSessionParams struct {

@@ -175,6 +175,7 @@ func (a *app) imported(r importReport, dryRun bool) error {
 func (a *app) importText(r importReport, dryRun bool) error {
 	a.issues("conflict", r.Conflicts)
 	a.issues("changed", r.Changed)
+	a.issues("odd", r.Odd)
 	a.issues("failed", r.Failed)
 	did := "imported"
 	if dryRun {

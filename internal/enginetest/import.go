@@ -28,6 +28,7 @@ func testImport(t *testing.T, h *harness) {
 	t.Run("ids that are taken", func(t *testing.T) { importTakenIDs(t, h) })
 	t.Run("few keys", func(t *testing.T) { importFewKeys(t, h) })
 	t.Run("odd values", func(t *testing.T) { importOdd(t, h) })
+	t.Run("what can't be so", func(t *testing.T) { importImpossible(t, h) })
 	t.Run("of another program", func(t *testing.T) { importForeign(t, h) })
 	t.Run("a reader that fails", func(t *testing.T) { importFails(t, h) })
 	t.Run("dry run", func(t *testing.T) { importDry(t, h) })
@@ -352,6 +353,50 @@ func importOdd(t *testing.T, h *harness) {
 				t.Errorf("%s: %s has no %s", id, lines[0], part)
 			}
 		}
+	}
+	comesBack(t, h, db)
+}
+
+// Times that are none and circles of parents come as they are, and are told of; a
+// dry run tells the same.
+func importImpossible(t *testing.T, h *harness) {
+	lines := []string{
+		`{"id":"fine","started_at":-1e9,"ended_at":null,"messages":[{"role":"user","timestamp":"2026-05-04 09:00:00"},{"role":"user","timestamp":1.5}]}`,
+		`{"id":"start","started_at":-1e300}`,
+		`{"id":"all","started_at":1e400,"ended_at":"NaN","messages":[{"role":"user","timestamp":"soon"}]}`,
+		`{"id":"said","messages":[{"role":"user","timestamp":1},{"role":"user","timestamp":1778000000000}]}`,
+		`{"id":"self","parent_session_id":"self"}`,
+		`{"id":"a","parent_session_id":"b"}`,
+		`{"id":"b","parent_session_id":"c"}`,
+		`{"id":"beside","parent_session_id":"b"}`,
+		`{"id":"c","parent_session_id":"a"}`,
+		`{"id":"x","parent_session_id":"y"}`,
+		`{"id":"y","parent_session_id":"x"}`,
+		`{"id":"below","parent_session_id":"y"}`,
+		`{"id":"above","parent_session_id":"last"}`,
+		`{"id":"last","parent_session_id":"x"}`,
+	}
+	want := []string{
+		"2 start started_at is no time: -1e+300",
+		`3 all started_at is no time: +Inf, and 2 more`,
+		"4 said timestamp of message 2 is no time: 1.778e+12",
+		`5 self 1 session in a circle of parents: "self"`,
+		`9 c 3 sessions in a circle of parents: "c", "a", "b"`,
+		`11 y 2 sessions in a circle of parents: "y", "x"`,
+	}
+	db, _ := h.store(t)
+	for _, dry := range []bool{true, false} {
+		r := must[sessiondb.ImportReport](t)(db.Import(t.Context(), strings.NewReader(strings.Join(lines, "\n")), sessiondb.ImportOptions{DryRun: dry}))
+		var got []string
+		for _, i := range r.Odd {
+			got = append(got, fmt.Sprint(i.Line, " ", i.SessionID, " ", i.Reason))
+		}
+		if d := cmp.Diff(want, got); d != "" || int(r.Imported) != len(lines) || r.Failed != nil || r.Changed != nil {
+			t.Errorf("dry run %v: %s, %+v", dry, d, r)
+		}
+	}
+	if r := importLines(t, db, lines...); r.Odd != nil || int(r.Same) != len(lines) {
+		t.Errorf("again: %+v", r)
 	}
 	comesBack(t, h, db)
 }
