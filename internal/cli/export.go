@@ -179,13 +179,14 @@ func (a *app) export(ctx context.Context, db *sessiondb.DB, e exporting) error {
 	return nil
 }
 
-// exportAs writes an export in a format.
+// exportAs writes an export in a format. What people read shows control characters
+// wherever it goes: it may be printed later.
 func exportAs(ctx context.Context, db *sessiondb.DB, w io.Writer, f sessiondb.ExportFilter, format string) (n int64, err error) {
 	switch format {
 	case "markdown":
-		return transcript.Export(ctx, db, f, &transcript.Markdown{W: w})
+		return transcript.Export(ctx, db, f, &transcript.Markdown{W: term.FileWriter(w)})
 	case "html":
-		page := &htmlview.Page{W: w}
+		page := &htmlview.Page{W: term.FileWriter(w)}
 		n, err = transcript.Export(ctx, db, f, page)
 		return n, errors.Join(err, page.Close())
 	}

@@ -96,7 +96,7 @@ func TestPagesReadOnly(t *testing.T) {
 func TestExport(t *testing.T) {
 	db, s := store(t)
 	compressed(t, db, 2)
-	create(t, db, sessiondb.NewSession{ID: "sub", ParentID: "tip", Source: "cli"}, "password=hunter2hunter2 AKIAIOSFODNN7EXAMPLX "+attack)
+	create(t, db, sessiondb.NewSession{ID: "sub", ParentID: "tip", Source: "cli"}, "password=hunter2hunter2 AKIAIOSFODNN7EXAMPLX \x1b[31m\u009b2J "+attack)
 	for _, w := range []struct {
 		path, kind, file string
 		holds            []string
@@ -108,7 +108,8 @@ func TestExport(t *testing.T) {
 		{"/export?id=tip", "application/x-ndjson", "session-tip.jsonl", []string{`"id":"root"`}, 2},
 		{"/export?id=tip&lineage=1", "application/x-ndjson", "session-tip.jsonl", nil, 3},
 		{"/export?id=tip&format=markdown", "text/markdown; charset=utf-8", "session-tip.md", []string{"# root", "# tip", "text 1"}, 0},
-		{"/export?id=sub&format=html", "text/html; charset=utf-8", "session-sub.html", []string{"&lt;script&gt;", "</html>"}, 0},
+		{"/export?id=sub&format=html", "text/html; charset=utf-8", "session-sub.html", []string{"&lt;script&gt;", "␛[31m\\u009b2J", "</html>"}, 0},
+		{"/export?id=sub&format=markdown", "text/markdown; charset=utf-8", "session-sub.md", []string{"␛[31m\\u009b2J"}, 0},
 	} {
 		a := ask(t, s, http.MethodGet, w.path, "", nil)
 		if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != w.kind || a.Header.Get("Content-Disposition") != `attachment; filename="`+w.file+`"` {

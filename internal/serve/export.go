@@ -14,6 +14,7 @@ import (
 	"github.com/sessiondb-go/sessiondb/internal/api"
 	"github.com/sessiondb-go/sessiondb/internal/htmlview"
 	"github.com/sessiondb-go/sessiondb/internal/redact"
+	"github.com/sessiondb-go/sessiondb/internal/term"
 	"github.com/sessiondb-go/sessiondb/internal/transcript"
 )
 
@@ -89,9 +90,9 @@ func fileName(id string) string { return "session-" + noFileName.ReplaceAllStrin
 func exportAs(ctx context.Context, db *sessiondb.DB, w io.Writer, f sessiondb.ExportFilter, format string) (err error) {
 	switch format {
 	case "markdown":
-		_, err = transcript.Export(ctx, db, f, &transcript.Markdown{W: w})
+		_, err = transcript.Export(ctx, db, f, &transcript.Markdown{W: term.FileWriter(w)})
 	case "html":
-		page := &htmlview.Page{W: w}
+		page := &htmlview.Page{W: term.FileWriter(w)}
 		_, err = transcript.Export(ctx, db, f, page)
 		err = errors.Join(err, page.Close())
 	default:

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/sessiondb-go/sessiondb/internal/api"
+	"github.com/sessiondb-go/sessiondb/internal/term"
 )
 
 //go:embed pages/*.tmpl
@@ -37,7 +38,7 @@ func (s *server) page(w http.ResponseWriter, status int, name string, v view) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // who went away misses nothing
+	_, _ = term.FileWriter(w).Write(b.Bytes()) // who went away misses nothing
 }
 
 // failure is the page of an error: what failed, and what to do next.

@@ -59,12 +59,15 @@ func disarm(s string, except func(r rune, rest string) (string, bool)) string {
 
 func isPlain(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < 0x20 || c >= 0x7f {
+		if !plain(s[i]) {
 			return false
 		}
 	}
 	return true
 }
+
+// plain reports whether a byte is printable ASCII.
+func plain(c byte) bool { return c >= 0x20 && c < 0x7f }
 
 // armed reports whether a terminal may obey r: C0, C1, and what overrides or
 // isolates the direction of text, or breaks lines.
@@ -87,32 +90,41 @@ func picture(r rune) string {
 // JSONWriter returns a writer of JSON on which characters that a terminal may
 // obey become \u escapes. The JSON means the same.
 func JSONWriter(w io.Writer) io.Writer {
-	return &runeWriter{w: w, show: func(r rune) string {
-		if armed(r) && r != '\n' {
-			return fmt.Sprintf(`\u%04x`, r)
-		}
-		return string(r)
+	return &runeWriter{w: w, show: func(r rune) (string, bool) {
+		return fmt.Sprintf(`\u%04x`, r), armed(r) && r != '\n'
 	}}
 }
 
 // TextWriter returns a writer of text that is made harmless as by [Safe],
 // carriage returns left out.
-func TextWriter(w io.Writer) io.Writer {
-	return &runeWriter{w: w, show: func(r rune) string {
-		switch {
-		case !armed(r) || r == '\n' || r == '\t':
-			return string(r)
-		case r == '\r':
-			return ""
+func TextWriter(w io.Writer) io.Writer { return &runeWriter{w: w, show: shown} }
+
+// FileWriter is TextWriter for text that goes to a file or a browser: what turns
+// its direction stays, which they show as whoever wrote it meant it.
+func FileWriter(w io.Writer) io.Writer {
+	return &runeWriter{w: w, show: func(r rune) (string, bool) {
+		if r > 0x9f {
+			return "", false
 		}
-		return picture(r)
+		return shown(r)
 	}}
 }
 
-// runeWriter writes what is shown for each character.
+func shown(r rune) (string, bool) {
+	switch {
+	case !armed(r) || r == '\n' || r == '\t':
+		return "", false
+	case r == '\r':
+		return "", true
+	}
+	return picture(r), true
+}
+
+// runeWriter writes what is shown instead of a character, where there is
+// something. Printable ASCII is never asked for.
 type runeWriter struct {
 	w    io.Writer
-	show func(rune) string
+	show func(rune) (string, bool)
 	tail []byte // of a character whose end is in the next write
 }
 
@@ -120,8 +132,20 @@ func (j *runeWriter) Write(p []byte) (int, error) {
 	in := append(j.tail, p...)
 	out := make([]byte, 0, len(in)+16)
 	for len(in) > 0 && utf8.FullRune(in) {
+		n := 0
+		for n < len(in) && plain(in[n]) {
+			n++
+		}
+		if n > 0 {
+			out, in = append(out, in[:n]...), in[n:]
+			continue
+		}
 		r, n := utf8.DecodeRune(in)
-		out = append(out, j.show(r)...)
+		if s, ok := j.show(r); ok {
+			out = append(out, s...)
+		} else {
+			out = utf8.AppendRune(out, r) // U+FFFD for a byte that is no UTF-8
+		}
 		in = in[n:]
 	}
 	j.tail = append([]byte(nil), in...)

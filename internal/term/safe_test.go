@@ -3,6 +3,7 @@ package term
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 )
@@ -77,15 +78,24 @@ func TestJSONWriter(t *testing.T) {
 	}
 }
 
-func TestTextWriter(t *testing.T) {
-	var out bytes.Buffer
-	w := TextWriter(&out)
-	for _, b := range []byte("a\tb\r\n\x1b[2J 배포 \u202e \u009b2J 👩") {
-		if n, err := w.Write([]byte{b}); n != 1 || err != nil {
-			t.Fatal(n, err)
+func TestTextWriters(t *testing.T) {
+	const text = "a\tb\r\n\x1b[2J 배포 \u202e \u009b2J \x7f\xff 👩"
+	for want, writer := range map[string]func(io.Writer) io.Writer{
+		"a\tb\n␛[2J 배포 \\u202e \\u009b2J ␡\uFFFD 👩": TextWriter,
+		"a\tb\n␛[2J 배포 \u202e \\u009b2J ␡\uFFFD 👩":  FileWriter,
+	} {
+		var whole, split bytes.Buffer
+		if _, err := io.WriteString(writer(&whole), text); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if want := "a\tb\n␛[2J 배포 \\u202e \\u009b2J 👩"; out.String() != want {
-		t.Errorf("wrote %q, want %q", out.String(), want)
+		w := writer(&split)
+		for _, b := range []byte(text) {
+			if n, err := w.Write([]byte{b}); n != 1 || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if whole.String() != want || split.String() != want {
+			t.Errorf("wrote %q, and in parts %q, want %q", whole.String(), split.String(), want)
+		}
 	}
 }
