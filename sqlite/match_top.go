@@ -39,20 +39,8 @@ func (r *matching) ranked(p *matchPlan) error {
 // they are wanted, and one by one where a page is damaged: that costs no more
 // than the messages on it.
 func (r *matching) bestPage(p *matchPlan, n int) error {
-	var best []engine.Hit
-	rows, err := r.q.Query(r.ctx, bestSQL(p.index), p.expr, n, 0)
+	best, err := r.best(p, n)
 	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var h engine.Hit
-		if err := rows.Scan(&h.MessageID, &h.Rank); err != nil {
-			return err
-		}
-		best = append(best, h)
-	}
-	if err := rows.Err(); err != nil {
 		return err
 	}
 	// Where these are all that the index has, their sessions are a count.
@@ -136,11 +124,11 @@ func (r *matching) readableSession(hit []engine.Hit) (map[int64]string, error) {
 	return sessions, err
 }
 
-// bestSQL is a query for the best hits of an index. With a second term in ORDER
+// bestSQL is a query for the best hits of an index, under a condition. With a second term in ORDER
 // BY, FTS5 does not sort everything itself. SQLite prepares a statement anew each
 // time where a limit or an offset was 0 or 1; a plus sign keeps it from that.
-func bestSQL(index string) string {
-	return `SELECT rowid AS id, rank FROM ` + index + ` WHERE ` + index + ` MATCH ? ORDER BY +rank, rowid LIMIT +? OFFSET +?`
+func bestSQL(index, cond string) string {
+	return `SELECT rowid AS id, rank FROM ` + index + ` WHERE ` + index + ` MATCH ?` + cond + ` ORDER BY +rank, rowid LIMIT +? OFFSET +?`
 }
 
 // rankedPage delivers hits by rank.
@@ -150,6 +138,6 @@ func (r *matching) rankedPage(p *matchPlan, limit, offset int) error {
  CROSS JOIN sessions s ON s.id = m.session_id WHERE `+p.index+` MATCH ?`+cond+` ORDER BY +rank, m.id LIMIT +? OFFSET +?`,
 			join([]any{p.expr}, r.whereArgs(), []any{limit, offset})...)
 	}
-	return r.stream(`SELECT m.id, m.session_id, h.rank FROM (`+bestSQL(p.index)+`)`+fromHits+`
+	return r.stream(`SELECT m.id, m.session_id, h.rank FROM (`+bestSQL(p.index, ``)+`)`+fromHits+`
  ORDER BY h.rank, h.id`, p.expr, limit, offset)
 }

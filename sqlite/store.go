@@ -62,8 +62,9 @@ type store struct {
 type settings struct {
 	pause func(context.Context, time.Duration) error
 	vfs   string
-	busy  int // instead of busyTimeout, in milliseconds
-	many  int // instead of common, how many hits are
+	busy  int   // instead of busyTimeout, in milliseconds
+	many  int   // instead of common, how many hits are
+	split int64 // instead of splitFrom
 }
 
 // openStore opens a file as Open promises.
@@ -99,6 +100,9 @@ func newStore(o Options, set settings) *store {
 	}
 	if s.many == 0 {
 		s.many = common
+	}
+	if s.split == 0 {
+		s.split = splitFrom
 	}
 	s.writer = newWriter(s.serve)
 	return s
