@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -42,6 +43,9 @@ func (a *app) fork(ctx context.Context, ref string, at int64, o sessiondb.ForkOp
 			return err
 		}
 		f, err := db.Fork(ctx, s.ID, at, o)
+		if at != 0 && errors.Is(err, sessiondb.ErrNotFound) {
+			err = failf(errNoMessage, "message %d is not in the conversation of session %s", at, s.ID)
+		}
 		if err != nil {
 			return err
 		}
