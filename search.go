@@ -37,7 +37,12 @@ type SearchQuery struct {
 
 	// Sort is read without regard to case and surrounding space; what is no
 	// known order is by rank.
-	Sort       SearchSort
+	Sort SearchSort
+	// MaxRanked, if it is not 0, bounds what a search by rank costs: where more
+	// messages than that have the words of Text, whatever the filters, the newest
+	// come first, and the answer says so.
+	MaxRanked int
+
 	Limit      int // 0 means 20, negative no limit
 	Offset     int
 	CountTotal bool // count all hits, not only those of the page
@@ -65,6 +70,9 @@ type SearchReading struct {
 	// Suggestions tell what would have matched. Only a search that found
 	// nothing has any.
 	Suggestions []SearchSuggestion `json:"suggestions,omitempty"`
+	// NewestFirst says that more than MaxRanked messages match, and that the newest
+	// come first for that.
+	NewestFirst bool `json:"newest_first,omitempty"`
 }
 
 // SearchSuggestion is another query that finds something, or a session whose
@@ -148,7 +156,7 @@ func (db *DB) newFinder(ctx context.Context, q engine.Queryer, s SearchQuery) *f
 
 // request is what the engine is asked for.
 func (f *finder) request() engine.Match {
-	m := engine.Match{Query: f.query, Where: f.where.sql(), Args: f.where.args}
+	m := engine.Match{Query: f.query, Where: f.where.sql(), Args: f.where.args, MaxRanked: max(0, f.s.MaxRanked)}
 	switch SearchSort(strings.ToLower(strings.TrimSpace(string(f.s.Sort)))) {
 	case Newest:
 		m.Order = engine.Newest
@@ -169,7 +177,7 @@ func (f *finder) search() (SearchResult, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Notices = append(out.Notices, found.Notices...)
+	out.tell(m, found)
 	if out.Hits, err = f.load(found.Hits, true); err != nil {
 		return out, err
 	}
@@ -184,6 +192,12 @@ func (f *finder) search() (SearchResult, error) {
 
 func (f *finder) reading() SearchReading {
 	return SearchReading{Understood: f.query.String(), Notices: f.query.Notices}
+}
+
+// tell adds how the search was made to how it was read.
+func (r *SearchReading) tell(asked engine.Match, found engine.Matches) {
+	r.Notices = append(r.Notices, found.Notices...)
+	r.NewestFirst = asked.Order == engine.ByRank && found.Order == engine.Newest
 }
 
 // countInto counts all hits, if that was asked for.

@@ -92,11 +92,11 @@ func (g *grouper) search() (GroupedResult, error) {
 		return out, err
 	}
 	limit, offset := page(cmp.Or(g.s.Limit, groupedLimit), g.s.Offset)
-	best, notices, err := g.best(limit, offset)
+	best, found, err := g.best(limit, offset)
 	if err != nil {
 		return out, err
 	}
-	out.Notices = append(out.Notices, notices...)
+	out.tell(g.request(), found)
 	hits, err := g.load(best, false)
 	if err != nil {
 		return out, err
@@ -114,25 +114,25 @@ func (g *grouper) search() (GroupedResult, error) {
 // best returns the first hit of each conversation of the page. How many hits
 // must be seen for that is not known before: it is tried with few sessions, and
 // then with more.
-func (g *grouper) best(limit, offset int) (out []engine.Hit, notices []string, err error) {
+func (g *grouper) best(limit, offset int) (out []engine.Hit, found engine.Matches, err error) {
 	// A quarter more than asked for: some sessions continue others.
 	sessions := (limit+offset)*5/4 + 2
 	if limit == 0 {
 		sessions = 0
 	}
 	for ; ; sessions *= 4 {
-		firsts, more, notices, err := g.firstHits(sessions)
+		firsts, more, found, err := g.firstHits(sessions)
 		if err != nil {
-			return nil, nil, err
+			return nil, found, err
 		}
 		if err := g.tops(firsts); err != nil {
-			return nil, nil, err
+			return nil, found, err
 		}
 		out, seen := []engine.Hit{}, map[string]bool{}
 		for _, h := range firsts {
 			root, err := g.root(h.SessionID)
 			if err != nil {
-				return nil, nil, err
+				return nil, found, err
 			}
 			if !seen[root] {
 				seen[root] = true
@@ -144,14 +144,14 @@ func (g *grouper) best(limit, offset int) (out []engine.Hit, notices []string, e
 			if limit > 0 {
 				out = out[:min(limit, len(out))]
 			}
-			return out, notices, nil
+			return out, found, nil
 		}
 	}
 }
 
 // firstHits returns the first hit of each session, until there are enough
 // sessions; 0 is all of them. More says that there are others.
-func (g *grouper) firstHits(enough int) (firsts []engine.Hit, more bool, notices []string, err error) {
+func (g *grouper) firstHits(enough int) (firsts []engine.Hit, more bool, found engine.Matches, err error) {
 	m := g.request()
 	m.Tally = true
 	seen := map[string]int64{}
@@ -166,11 +166,11 @@ func (g *grouper) firstHits(enough int) (firsts []engine.Hit, more bool, notices
 		seen[h.SessionID]++
 		return true
 	}
-	found, err := g.match(m)
+	found, err = g.match(m)
 	if g.tally = found.Counts; !more {
 		g.tally = seen
 	}
-	return firsts, more, found.Notices, err
+	return firsts, more, found, err
 }
 
 // tops notes which sessions of hits continue no other: most of them, so that

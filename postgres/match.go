@@ -28,10 +28,14 @@ func (s *store) Match(ctx context.Context, q engine.Queryer, m engine.Match) (ou
 		out.Counts, err = r.count()
 		return out, err
 	}
+	if err := r.settleOrder(); err != nil {
+		return out, err
+	}
+	out.Order = r.m.Order
+	if m.Each != nil {
+		return out, r.each()
+	}
 	err = r.stream(func(h engine.Hit) bool {
-		if m.Each != nil {
-			return m.Each(h)
-		}
 		out.Hits = append(out.Hits, h)
 		return true
 	})
@@ -72,6 +76,43 @@ func (r *matching) count() (map[string]int64, error) {
 		return nil, err
 	}
 	return scan.Counts(rows)
+}
+
+// settleOrder puts the newest first where more messages match than may be ranked.
+func (r *matching) settleOrder() error {
+	if r.m.MaxRanked == 0 || r.m.Order != engine.ByRank {
+		return nil
+	}
+	f := fragment{`SELECT COUNT(*) FROM (SELECT 1 FROM (` + r.set.sql, r.set.args}
+	f = f.and(`) h LIMIT ?) k`, r.m.MaxRanked+1)
+	var n int
+	err := r.tx.QueryRow(r.ctx, f.sql, f.args...).Scan(&n)
+	if n > r.m.MaxRanked {
+		r.m.Order = engine.Newest
+	}
+	return err
+}
+
+// firstPart is how many hits by time are asked for before all of them. The server
+// walks the messages for so few, where many match, and else sorts all that match.
+const firstPart = 500
+
+// each delivers hits until no more are wanted.
+func (r *matching) each() error {
+	ended, n := false, 0
+	each := func(h engine.Hit) bool {
+		n++
+		ended = !r.m.Each(h)
+		return !ended
+	}
+	if r.m.Order != engine.ByRank && r.m.Limit == 0 {
+		r.m.Limit = firstPart
+		if err := r.stream(each); err != nil || ended || n < firstPart {
+			return err
+		}
+		r.m.Offset, r.m.Limit = r.m.Offset+n, 0
+	}
+	return r.stream(each)
 }
 
 // stream delivers the hits of the page, in order.

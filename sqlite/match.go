@@ -36,7 +36,8 @@ func (s *store) Match(ctx context.Context, q engine.Queryer, m engine.Match) (en
 		}
 		counts, delivered, err := run.run()
 		if err == nil {
-			return engine.Matches{Hits: hits, Counts: counts, Notices: append(ix.notices(), run.notices()...), Unreadable: run.unreadable}, nil
+			return engine.Matches{Hits: hits, Order: run.m.Order, Counts: counts,
+				Notices: append(ix.notices(), run.notices()...), Unreadable: run.unreadable}, nil
 		}
 		if ctx.Err() != nil || !ix.used() || m.Each != nil && delivered || errors.Is(err, sessiondb.ErrClosed) {
 			return out, err
@@ -76,7 +77,7 @@ func (r *matching) notices() []string {
 
 // run delivers the hits, or counts them.
 func (r *matching) run() (counts map[string]int64, delivered bool, err error) {
-	p, err := r.plan()
+	p, err := r.ordered()
 	if err != nil {
 		return nil, false, err
 	}

@@ -1,8 +1,6 @@
 package sqlite
 
 import (
-	"encoding/json"
-
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 	"github.com/sessiondb-go/sessiondb/internal/searchql"
 )
@@ -67,6 +65,5 @@ func (s *idStream) among(part []timed) fragment {
 			found = append(found, m.MessageID)
 		}
 	}
-	list, _ := json.Marshal(found) // numbers always can be
-	return fragment{`SELECT value AS id FROM json_each(?)`, []any{string(list)}}
+	return listed(found)
 }

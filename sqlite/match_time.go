@@ -17,7 +17,7 @@ func (r *matching) byTime(p *matchPlan) error {
 	}
 	order := ` ORDER BY m.timestamp` + dir + `, m.id`
 	if r.store.activity.Load() {
-		many, err := r.common(p)
+		many, err := r.moreThan(p.cheapest(), r.store.many)
 		if err != nil {
 			return err
 		}
@@ -35,13 +35,13 @@ func (r *matching) byTime(p *matchPlan) error {
 	return r.inOrder(p, `SELECT m.id, m.session_id, m.timestamp FROM (`+p.all.sql+`)`+fromHits+` WHERE 1`+r.where()+order)
 }
 
-// common says that many messages match. What an index alone finds tells enough,
-// and is cheap.
-func (r *matching) common(p *matchPlan) (bool, error) {
+// cheapest is a query for ids that tells whether many messages match. What an index
+// alone finds tells enough.
+func (p *matchPlan) cheapest() fragment {
 	if p.index != "" {
-		return r.moreThan(fragment{matchSQL(p.index), []any{p.expr}}, r.store.many)
+		return fragment{matchSQL(p.index), []any{p.expr}}
 	}
-	return r.moreThan(p.all, r.store.many)
+	return p.all
 }
 
 func (r *matching) moreThan(set fragment, n int) (bool, error) {

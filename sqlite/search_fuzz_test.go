@@ -162,7 +162,7 @@ func TestSearchPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	orders := []sessiondb.SearchSort{sessiondb.ByRank, sessiondb.Newest, sessiondb.Oldest}
 	for i := range 400 {
-		q := sessiondb.SearchQuery{Text: randomText(r, 1+r.IntN(8)), Substring: i%5 == 0, Sort: orders[i%3]}
+		q := sessiondb.SearchQuery{Text: randomText(r, 1+r.IntN(8)), Substring: i%5 == 0, Sort: orders[i%3], MaxRanked: i % 40}
 		checkSearch(t, db, texts, q)
 	}
 }

@@ -41,7 +41,6 @@ var (
 	errBeyond      = errors.New("it can't be mended in place")
 	errDamaged     = errors.New("the store is damaged")
 	errNotInTrash  = errors.New("not in the trash")
-	errNoMessage   = errors.New("no such message")
 	errInTheWay    = errors.New("the id is in use again")
 	errNoRoom      = error(syscall.ENOSPC)
 )
@@ -71,7 +70,6 @@ var outcomes = []struct {
 	{sessiondb.ErrUncopied, exitFailed, "the source is as it was; 'sessiondb doctor --db SOURCE' says what can be mended"},
 	{sessiondb.ErrSourceChanges, exitFailed, "what was copied stays; stop the programs that write to the source, and run it again to go on"},
 	{errNotInTrash, exitNotFound, "'sessiondb trash list' shows what is there"},
-	{errNoMessage, exitNotFound, "'sessiondb show SESSION --json' gives the ids of its messages"},
 	{errInTheWay, exitFailed, "nothing was changed; delete that one first"},
 	{sessiondb.ErrAmbiguous, exitFailed, "give more of the id"},
 	{sessiondb.ErrTitleTaken, exitFailed, "choose another title, or rename that session first"},

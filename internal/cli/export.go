@@ -161,7 +161,7 @@ func (a *app) export(ctx context.Context, db *sessiondb.DB, e exporting) error {
 	write := func(w io.Writer) (err error) {
 		b := bufio.NewWriterSize(w, 1<<16)
 		n, err = exportAs(ctx, db, b, f, e.format)
-		return andThen(err, b.Flush()) // what could be read is worth having
+		return errors.Join(err, b.Flush()) // what could be read is worth having
 	}
 	out := a.jsonOut()
 	if a.OutTTY && e.format != "jsonl" {
@@ -188,18 +188,9 @@ func exportAs(ctx context.Context, db *sessiondb.DB, w io.Writer, f sessiondb.Ex
 	case "html":
 		page := &htmlview.Page{W: term.FileWriter(w)}
 		n, err = transcript.Export(ctx, db, f, page)
-		return n, andThen(err, page.Close())
+		return n, errors.Join(err, page.Close())
 	}
 	return db.ExportAll(ctx, w, f)
-}
-
-// andThen is an error and the one of what came behind it. A full disk fails both
-// with the same, which is told once.
-func andThen(err, next error) error {
-	if errors.Is(err, next) {
-		return err
-	}
-	return errors.Join(err, next)
 }
 
 // writeTo writes to a file, or to out if output names none.

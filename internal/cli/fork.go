@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -43,9 +42,6 @@ func (a *app) fork(ctx context.Context, ref string, at int64, o sessiondb.ForkOp
 			return err
 		}
 		f, err := db.Fork(ctx, s.ID, at, o)
-		if at != 0 && errors.Is(err, sessiondb.ErrNotFound) {
-			err = failf(errNoMessage, "message %d is not in the conversation of session %s", at, s.ID)
-		}
 		if err != nil {
 			return err
 		}

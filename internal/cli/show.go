@@ -50,7 +50,7 @@ func (a *app) showCommand() *cobra.Command {
 func messagesAround(ctx context.Context, db *sessiondb.DB, id string, around int64, window int) ([]sessiondb.Message, error) {
 	v, err := db.MessagesAround(ctx, id, around, window)
 	if err == nil && len(v.Window) == 0 {
-		err = failf(errNoMessage, "message %d is not in session %s", around, id)
+		err = failf(sessiondb.ErrNotFound, "message %d is not in session %s", around, id)
 	}
 	return v.Window, err
 }

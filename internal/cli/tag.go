@@ -16,9 +16,8 @@ func (a *app) tagCommand() *cobra.Command {
 		Use:   "tag SESSION [+TAG...] [-TAG...]",
 		Short: "Put tags on a conversation, or take them away",
 		Long: `Put tags on a conversation, or take them away, and print those that it has then.
-A word without + or - is a tag to put on, as with +. A tag is one word, in lower
-case, and on the whole conversation: what goes on after a compression has it too.
-'list', 'search' and 'export' take --tag.`,
+A tag is one word, in lower case, and on the whole conversation: what goes on
+after a compression has it too. 'list', 'search' and 'export' take --tag.`,
 		Example: `  sessiondb tag "deploy plan" +work +urgent
   sessiondb tag "deploy plan" -urgent
   sessiondb list --tag work`,

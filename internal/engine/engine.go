@@ -113,7 +113,12 @@ type Match struct {
 	// Sessions, if not nil, are the only sessions to look in: few of them.
 	Sessions []string
 
-	Order  Order
+	Order Order
+	// MaxRanked, if it is not 0, is how many messages may have what is looked for
+	// and still be ordered by rank: of more, the newest come first. Where is not
+	// part of that number. An engine may rank all where that takes less time.
+	MaxRanked int
+
 	Limit  int // 0 means no limit
 	Offset int
 	// Each, if it is set, gets the hits one by one instead of Matches.Hits,
@@ -146,7 +151,8 @@ type Hit struct {
 
 // Matches is what a search found.
 type Matches struct {
-	Hits []Hit
+	Hits  []Hit
+	Order Order // of the hits
 	// Counts is the number of hits by session; nil unless asked for. A tally may
 	// be nil too.
 	Counts map[string]int64

@@ -16,11 +16,13 @@ func testSearch(t *testing.T, h *harness) {
 	t.Run("what people type", func(t *testing.T) { whatPeopleType(t, h) })
 	t.Run("filters", func(t *testing.T) { searchFilters(t, h) })
 	t.Run("pages", func(t *testing.T) { searchPages(t, h) })
+	t.Run("ranked at most", func(t *testing.T) { maxRanked(t, h) })
 	t.Run("tools and parts", func(t *testing.T) { searchTools(t, h) })
 	t.Run("nothing found", func(t *testing.T) { nothingFound(t, h) })
 	t.Run("any bytes", func(t *testing.T) { anyBytes(t, h) })
 	t.Run("context", func(t *testing.T) { searchContext(t, h) })
 	t.Run("conversations", func(t *testing.T) { conversations(t, h) })
+	t.Run("conversations by time", func(t *testing.T) { conversationsByTime(t, h) })
 }
 
 // searchStore holds searchTexts, and tells the name of each message.

@@ -47,6 +47,7 @@ type server struct {
 	now     func() time.Time
 	maxBody int64 // how long the parameters of a call may be, in bytes
 	checkup checkup
+	ranked  int // how many messages are ranked without being asked to
 	hub     hub
 	meter   meter
 }
@@ -57,7 +58,7 @@ func Handler(ctx context.Context, db *sessiondb.DB, o Options) http.Handler {
 }
 
 func newServer(ctx context.Context, db *sessiondb.DB, o Options) *server {
-	s := &server{ctx: ctx, db: db, options: o, log: o.Logger, now: o.Now, maxBody: maxBody}
+	s := &server{ctx: ctx, db: db, options: o, log: o.Logger, now: o.Now, maxBody: maxBody, ranked: maxRanked}
 	if s.now == nil {
 		s.now = time.Now
 	}

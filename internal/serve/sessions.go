@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -14,6 +15,7 @@ const (
 	listPage   = 50 // sessions on a page
 	searchPage = 20 // conversations on a page of hits
 	maxOffset  = 1 << 30
+	maxRanked  = 30_000 // messages that are ranked in the time for a key that is pressed
 )
 
 // listing is the page of sessions: a list, or what a search found.
@@ -24,15 +26,19 @@ type listing struct {
 	Found                *sessiondb.GroupedResult // nil for a list
 	Offset               int
 	Newer, Older         string // links to the pages beside it
+	MaxRanked            int    // where more messages match, the newest come first
+	Ranked               string // link to the hits by rank, where that is so
+	found                string // the order of the hits
 }
 
 // Live says whether new sessions belong at the top of the page.
 func (l *listing) Live() bool { return l.Found == nil && l.Offset == 0 }
 
-// values is the query without the page.
+// values is the query without the page. A page of hits goes on in the order of the
+// one before, even when the store has grown.
 func (l *listing) values() url.Values {
 	q := url.Values{}
-	for k, v := range map[string]string{"q": l.Query, "source": l.Source, "order": l.Order} {
+	for k, v := range map[string]string{"q": l.Query, "source": l.Source, "order": cmp.Or(l.found, l.Order)} {
 		if v != "" {
 			q.Set(k, v)
 		}
@@ -94,11 +100,16 @@ func (s *server) find(ctx context.Context, l *listing) error {
 		f.Sort = sessiondb.Newest
 	case "oldest":
 		f.Sort = sessiondb.Oldest
+	case byRank:
+	default:
+		l.Order, l.MaxRanked = "", s.ranked
 	}
+	f.MaxRanked = l.MaxRanked
 	found, err := s.db.SearchGrouped(ctx, f)
 	if err != nil {
 		return err
 	}
+	l.inOrder(found.NewestFirst)
 	if len(found.Conversations) > searchPage {
 		found.Conversations = found.Conversations[:searchPage]
 		l.Older = l.link(l.Offset + searchPage)
@@ -106,6 +117,18 @@ func (s *server) find(ctx context.Context, l *listing) error {
 	l.back(searchPage)
 	l.Found = &found
 	return nil
+}
+
+// byRank asks for the best hits first also where very many messages match.
+const byRank = "rank"
+
+// inOrder notes the order of the hits.
+func (l *listing) inOrder(newestFirst bool) {
+	l.found = cmp.Or(l.Order, byRank)
+	if newestFirst {
+		l.Ranked = l.link(0)
+		l.found = "newest"
+	}
 }
 
 // turn cuts what was read one entry too long and sets the links.
