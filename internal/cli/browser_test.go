@@ -108,6 +108,11 @@ func (w *walk) search(t *testing.T) {
 	if p.Value(`window.same`) != true {
 		t.Error("the page was loaded anew")
 	}
+	p.Go(w.page("/?q=docker&order=oldest")) // stays while another word is typed
+	p.Click("#search input")
+	p.Type(" image")
+	p.Until(`new URLSearchParams(location.search).get("q").endsWith("image") && location.search.includes("order=oldest")`)
+	p.Go(w.page("/?q=docker"))
 	p.Click("#list .sessions a")
 	p.Until(`location.pathname === "/session" && location.hash && document.querySelector(location.hash)`)
 	p.Until(`document.querySelector(location.hash).getBoundingClientRect().top < innerHeight`)

@@ -70,11 +70,28 @@ func (s *server) failWith(w http.ResponseWriter, status int, f failure) {
 	s.page(w, status, "failure", view{Title: http.StatusText(status), Data: f})
 }
 
-// nowhere is what is behind an address that there is not.
-func (s *server) nowhere(w http.ResponseWriter, r *http.Request) {
+// nowhere is what is behind an address that there is not, or not for this method.
+func (s *server) nowhere(w http.ResponseWriter, r *http.Request, mux *http.ServeMux) {
+	if allowed := allows(mux, r); len(allowed) > 0 {
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		http.Error(w, r.Method+" is not for this address: use "+strings.Join(allowed, " or "), http.StatusMethodNotAllowed)
+		return
+	}
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		http.NotFound(w, r)
 		return
 	}
 	s.failWith(w, http.StatusNotFound, failure{"There is no page " + r.URL.Path + ".", ""})
+}
+
+// allows are the methods that there is something for at the address of a request.
+func allows(mux *http.ServeMux, r *http.Request) (methods []string) {
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		other := *r
+		other.Method = method
+		if _, pattern := mux.Handler(&other); pattern != "/" {
+			methods = append(methods, method)
+		}
+	}
+	return methods
 }

@@ -46,11 +46,6 @@ func (s *server) rpc(w http.ResponseWriter, r *http.Request) {
 	s.writeJSON(w, http.StatusOK, result)
 }
 
-func onlyPost(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Allow", http.MethodPost)
-	http.Error(w, "methods are called with POST", http.StatusMethodNotAllowed)
-}
-
 // body reads parameters. An empty body is none. Anything but JSON is refused:
 // that is all that a form of another site could send.
 func (s *server) body(w http.ResponseWriter, r *http.Request) (params []byte, ok bool) {

@@ -209,6 +209,38 @@ func TestLogin(t *testing.T) {
 	}
 }
 
+// What an address says that nobody understands is no other page.
+func TestMistakenAddresses(t *testing.T) {
+	_, s := store(t)
+	for _, w := range []struct {
+		method, path string
+		status       int
+		says, allow  string
+	}{
+		{"GET", "/?page=-1", 400, "parameter page: is unknown here: there are q, source, order", ""},
+		{"GET", "/?offset=-1", 400, "parameter offset: want a whole number from 0 on", ""},
+		{"GET", "/?q=x&order=upwards", 400, "parameter order: it is one of start, newest, oldest", ""},
+		{"GET", "/?q=&source=&order=&offset=", 200, "", ""},
+		{"GET", "/?q=x&order=start&part=list", 200, "", ""},
+		{"GET", "/usage?after=zzz", 400, "parameter after: is unknown here: there are days, source", ""},
+		{"GET", "/usage?days=zzz", 400, "parameter days: want", ""},
+		{"GET", "/health?x=1", 400, "parameter x: is unknown here: there is none", ""},
+		{"GET", "/session?id=a&m=x", 400, "parameter m: want", ""},
+		{"GET", "/export?id=", 200, "", ""},
+		{"PUT", "/", 405, "PUT is not for this address: use GET", "GET"},
+		{"TRACE", "/", 405, "", "GET"},
+		{"DELETE", "/delete", 405, "", "GET, POST"},
+		{"GET", "/rpc/session_count", 405, "", "POST"},
+		{"POST", "/nowhere", 404, "", ""},
+		{"HEAD", "/", 200, "", ""},
+	} {
+		a := ask(t, s, w.method, w.path, "", nil)
+		if a.StatusCode != w.status || !strings.Contains(a.body, w.says) || a.Header.Get("Allow") != w.allow {
+			t.Errorf("%s %s: status %d, allowed %q: %s", w.method, w.path, a.StatusCode, a.Header.Get("Allow"), a.body)
+		}
+	}
+}
+
 // A server that ends lets the answer that is under way end, and takes in no more.
 func TestStops(t *testing.T) {
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), sqlite.Options{})

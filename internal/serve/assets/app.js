@@ -45,7 +45,9 @@ function address() {
   const url = new URL("/", location.href);
   const source = $(".filters select[name=source]")?.value;
   if (box.value) url.searchParams.set("q", box.value);
+  const order = $(".filters select[name=order]")?.value;
   if (source) url.searchParams.set("source", source);
+  if (order) url.searchParams.set("order", order);
   return url;
 }
 if (search && list) {
