@@ -71,7 +71,7 @@ var guests = map[string][]string{
 }
 
 // testsOnly may stand in any test.
-var testsOnly = []string{"github.com/google/go-cmp", "pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/creack/pty", "github.com/modelcontextprotocol/go-sdk"}
+var testsOnly = []string{"github.com/google/go-cmp", "pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/creack/pty", "github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go"}
 
 // The size of things that still fit in a head.
 const (
