@@ -254,9 +254,41 @@ func (c *copier) finish(ctx context.Context) error {
 		if err := c.untouched(ctx, tx); err != nil {
 			return err
 		}
+		if err := passTrashed(ctx, tx); err != nil {
+			return err
+		}
 		_, err := tx.Exec(ctx, `DELETE FROM state_meta WHERE key = ?`, copyKey)
 		return err
 	})
+}
+
+// passTrashed sees to it that no message gets the id of one in the trash, which could
+// not come back then: both engines give ids beyond the highest that was ever there.
+func passTrashed(ctx context.Context, tx engine.Execer) error {
+	there, err := trashedMessagesCopied.in(ctx, tx)
+	if err != nil || !there {
+		return err
+	}
+	var newest, trashed int64
+	err = tx.QueryRow(ctx, `SELECT (SELECT COALESCE(MAX(id), 0) FROM messages), (SELECT COALESCE(MAX(id), 0) FROM `+trashedMessagesCopied.name+`)`).Scan(&newest, &trashed)
+	if err != nil || trashed <= newest {
+		return err
+	}
+	session := "copy_" + newTrashID()
+	for _, do := range []struct {
+		statement string
+		args      []any
+	}{
+		{`INSERT INTO sessions (id, source, started_at) VALUES (?, 'copy', 0)`, []any{session}},
+		{`INSERT INTO messages (id, session_id, role, timestamp) VALUES (?, ?, 'user', 0)`, []any{trashed, session}},
+		{`DELETE FROM messages WHERE id = ?`, []any{trashed}},
+		{`DELETE FROM sessions WHERE id = ?`, []any{session}},
+	} {
+		if _, err := tx.Exec(ctx, do.statement, do.args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // compareAll compares every row, and makes those of the target right that are not.

@@ -52,7 +52,7 @@ func inTrash(i int, columns []string) *copyTable {
 	return &copyTable{name: t.trash(), key: key, columns: append(key, columns...), own: t}
 }
 
-var sessionsCopied, messagesCopied, metaCopied, usageCopied = copyTables[0], copyTables[1], copyTables[2], copyTables[4]
+var sessionsCopied, messagesCopied, metaCopied, usageCopied, trashedMessagesCopied = copyTables[0], copyTables[1], copyTables[2], copyTables[4], copyTables[8]
 
 // order is what rows are read by: sessions as they were created, others by key.
 func (t *copyTable) order(db *DB) []string {

@@ -20,6 +20,7 @@ func testCopy(t *testing.T, h *harness) {
 	t.Run("a source that never rests", func(t *testing.T) { copyRestless(t, h) })
 	t.Run("into what is not empty", func(t *testing.T) { copyRefused(t, h) })
 	t.Run("a target that another one writes to", func(t *testing.T) { copyDisturbed(t, h) })
+	t.Run("with a trash", func(t *testing.T) { copyTrash(t, h) })
 	t.Run("long messages", func(t *testing.T) { copyLong(t, h) })
 }
 
@@ -94,6 +95,25 @@ func copyEverything(t *testing.T, h *harness) {
 	last := messages(t, db, "two")
 	if id := say(t, other, "two", "later")[0]; id <= last[len(last)-1].ID {
 		t.Errorf("id %d", id)
+	}
+}
+
+// What lies in the trash of the copy can come back, whatever is said there first.
+func copyTrash(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	h.sessions(t, db, "stays", "goes")
+	said := say(t, db, "goes", "one", "two")
+	must[sessiondb.DeleteReport](t)(db.DeleteSession(t.Context(), "goes", sessiondb.DeleteOptions{Trash: true}))
+	other, _ := h.store(t)
+	copyAll(t, db, other)
+	same(t, db, other)
+	if id := say(t, other, "stays", "later")[0]; id <= said[1] {
+		t.Errorf("id %d after %v", id, said)
+	}
+	trashed := must[sessiondb.Trashed](t)(other.FindTrashed(t.Context(), "goes"))
+	must[sessiondb.TrashRestored](t)(other.RestoreTrashed(t.Context(), trashed.ID))
+	if d := cmp.Diff([]string{"one", "two"}, texts(messages(t, other, "goes"))); d != "" {
+		t.Error(d)
 	}
 }
 
