@@ -112,6 +112,10 @@ func (w *walk) search(t *testing.T) {
 	p.Click("#search input")
 	p.Type(" image")
 	p.Until(`new URLSearchParams(location.search).get("q").endsWith("image") && location.search.includes("order=oldest")`)
+	p.Go(w.page("/?q=docker&order=rank")) // is for this word
+	p.Click("#search input")
+	p.Type(" image")
+	p.Until(`new URLSearchParams(location.search).get("q").endsWith("image") && !location.search.includes("order")`)
 	p.Go(w.page("/?q=docker"))
 	p.Click("#list .sessions a")
 	p.Until(`location.pathname === "/session" && location.hash && document.querySelector(location.hash)`)

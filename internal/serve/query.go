@@ -16,7 +16,7 @@ import (
 var numbers = []string{"offset", "days", "m", "after", "before"}
 
 // orders are those of lists and of searches.
-var orders = []string{"start", "newest", "oldest"}
+var orders = []string{"start", "newest", "oldest", byRank}
 
 // asked shows a page only to who asks for what it knows: an address with a mistake
 // in it would show something else without a word.

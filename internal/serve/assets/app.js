@@ -47,7 +47,7 @@ function address() {
   if (box.value) url.searchParams.set("q", box.value);
   const order = $(".filters select[name=order]")?.value;
   if (source) url.searchParams.set("source", source);
-  if (order) url.searchParams.set("order", order);
+  if (order && order !== "rank") url.searchParams.set("order", order); // to rank very many is for one search
   return url;
 }
 if (search && list) {
