@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -176,5 +177,13 @@ func byParam(params json.RawMessage, fields []field) (map[string]json.RawMessage
 
 // brief says what is wrong without Go's names for it.
 func brief(err error) string {
-	return strings.TrimPrefix(strings.ReplaceAll(err.Error(), "Go value of type ", ""), "json: ")
+	e, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return strings.TrimPrefix(err.Error(), "json: ")
+	}
+	got := "got " + strings.Replace(e.Value, "bool", "boolean", 1)
+	if e.Field == "" {
+		return got
+	}
+	return e.Field[strings.LastIndexByte(e.Field, '.')+1:] + " is no " + typeName(e.Type) + ": " + got
 }
