@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sessiondb-go/sessiondb"
@@ -431,8 +433,9 @@ func TestResource(t *testing.T) {
 		!strings.Contains(got.Text, "\nhello\n") || !strings.HasSuffix(got.Text, "\nworld\n") {
 		t.Errorf("%s", got.Text)
 	}
-	if _, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "session:///none"}); err == nil {
-		t.Error("a resource of no session")
+	_, err = c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "session:///none"})
+	if e, ok := errors.AsType[*jsonrpc.Error](err); !ok || e.Code != jsonrpc.CodeInvalidParams || !strings.Contains(e.Message, `"none"`) {
+		t.Errorf("a resource of no session: %v", err)
 	}
 	create(t, db, sessiondb.NewSession{ID: "long"}, strings.Repeat("x", 700_000), strings.Repeat("y", 700_000))
 	r, err = c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "session:///long"})

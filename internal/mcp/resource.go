@@ -2,12 +2,15 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/transcript"
 )
 
@@ -38,13 +41,23 @@ func (t tools) readResource(ctx context.Context, r *sdk.ReadResourceRequest) (*s
 	}
 	s, err := t.session(ctx, id)
 	if err != nil {
-		return nil, advise(err)
+		return nil, unreadable(err)
 	}
 	text, err := t.markdown(ctx, s.ID, transcript.Head(s))
 	if err != nil {
-		return nil, advise(err)
+		return nil, unreadable(err)
 	}
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: markdown, Text: text}}}, nil
+}
+
+// unreadable is why a resource can't be read, with a code of JSON-RPC: an error
+// without one would have the code 0.
+func unreadable(err error) error {
+	code := int64(jsonrpc.CodeInternalError)
+	if errors.Is(err, sessiondb.ErrNotFound) || errors.Is(err, sessiondb.ErrAmbiguous) || errors.Is(err, sessiondb.ErrInvalid) {
+		code = jsonrpc.CodeInvalidParams
+	}
+	return &jsonrpc.Error{Code: code, Message: advise(err).Error()}
 }
 
 func (t tools) markdown(ctx context.Context, id, head string) (string, error) {
