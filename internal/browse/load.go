@@ -5,8 +5,6 @@ import (
 	"errors"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -93,7 +91,7 @@ func (m *model) searching() tea.Cmd {
 	if strings.TrimSpace(m.query) == "" {
 		return m.list(0)
 	}
-	ctx, query, out := m.listCtx, m.query, found{gen: m.gen, contents: typing(m.query)}
+	ctx, query, out := m.listCtx, m.query, found{gen: m.gen, contents: sessiondb.UnfinishedQuery(m.query)}
 	return func() tea.Msg {
 		out.err = m.listReads.do(ctx, func() (err error) {
 			out.rows, err = m.titled(ctx, query)
@@ -178,23 +176,6 @@ func together(titled, hits []row) []row {
 		out = append(out, t)
 	}
 	return merged(out, hits)
-}
-
-// typing is what is searched for in the messages while a query is typed. Its last
-// word may not be finished: it stands for all words that begin so. One or two
-// letters of ASCII say too little, and would cost more than all that follow:
-// they are left out.
-func typing(query string) string {
-	last, _ := utf8.DecodeLastRuneInString(query)
-	if !unicode.IsLetter(last) && !unicode.IsDigit(last) || strings.Count(query, `"`)%2 == 1 {
-		return query
-	}
-	begin := strings.LastIndexFunc(query, unicode.IsSpace) + 1
-	word := query[begin:]
-	if len(word) == utf8.RuneCountInString(word) && len(word) < 3 {
-		return strings.TrimSpace(query[:begin])
-	}
-	return query + "*"
 }
 
 func searchNote(r sessiondb.GroupedResult) string {

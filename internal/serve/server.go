@@ -82,7 +82,7 @@ func (s *server) handler() http.Handler {
 // rooms are what only who is known gets to see.
 func (s *server) rooms() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.asked(s.sessions, "q", "source", "order", "offset", "part"))
+	mux.HandleFunc("GET /{$}", s.asked(s.sessions, "q", "source", "order", "offset", "part", "typing"))
 	mux.HandleFunc("GET /session", s.asked(s.conversation, "id", "m", "after", "before", "end", "part"))
 	mux.HandleFunc("GET /message", s.asked(s.message, "id", "m"))
 	mux.HandleFunc("GET /lineage", s.asked(s.lineage, "id"))

@@ -28,6 +28,7 @@ type listing struct {
 	Newer, Older         string // links to the pages beside it
 	MaxRanked            int    // where more messages match, the newest come first
 	Ranked               string // link to the hits by rank, where that is so
+	Typing               bool   // the last word may not be finished
 	found                string // the order of the hits
 }
 
@@ -38,6 +39,9 @@ func (l *listing) Live() bool { return l.Found == nil && l.Offset == 0 }
 // one before, even when the store has grown.
 func (l *listing) values() url.Values {
 	q := url.Values{}
+	if l.Typing {
+		q.Set("typing", "1")
+	}
 	for k, v := range map[string]string{"q": l.Query, "source": l.Source, "order": cmp.Or(l.found, l.Order)} {
 		if v != "" {
 			q.Set(k, v)
@@ -54,16 +58,24 @@ func (l *listing) link(offset int) string {
 	return pathAndQuery("/", q)
 }
 
+// text is what to search for.
+func (l *listing) text() string {
+	if l.Typing {
+		return sessiondb.UnfinishedQuery(l.Query)
+	}
+	return l.Query
+}
+
 // sessions shows the sessions, or what a search found among them. With part=list
 // only that is sent.
 func (s *server) sessions(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	l := &listing{Query: q.Get("q"), Source: q.Get("source"), Order: q.Get("order")}
+	l := &listing{Query: q.Get("q"), Source: q.Get("source"), Order: q.Get("order"), Typing: q.Get("typing") != ""}
 	if n, err := strconv.Atoi(q.Get("offset")); err == nil {
 		l.Offset = max(0, min(n, maxOffset))
 	}
 	var err error
-	if l.Query != "" {
+	if l.text() != "" {
 		err = s.find(r.Context(), l)
 	} else {
 		err = s.list(r.Context(), l)
@@ -91,7 +103,7 @@ func (s *server) list(ctx context.Context, l *listing) (err error) {
 }
 
 func (s *server) find(ctx context.Context, l *listing) error {
-	f := sessiondb.SearchQuery{Text: l.Query, Limit: searchPage + 1, Offset: l.Offset}
+	f := sessiondb.SearchQuery{Text: l.text(), Limit: searchPage + 1, Offset: l.Offset, NoSuggestions: l.Typing}
 	if l.Source != "" {
 		f.Sources = []string{l.Source}
 	}

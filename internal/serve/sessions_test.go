@@ -87,3 +87,20 @@ func TestCommonWord(t *testing.T) {
 	holds(t, get(t, s, "/?q=docker&source=cron"), []string{notice, `href="/?order=rank&amp;q=docker&amp;source=cron"`})
 	holds(t, get(t, s, "/?part=list&q=docker"), []string{notice})
 }
+
+// While one types, the last word stands for those that begin so, on the pages that
+// follow too; a letter or two are no word yet.
+func TestTyping(t *testing.T) {
+	s := commonWord(t)
+	if ids := found(get(t, s, "/?part=list&q=dock")); len(ids) != 0 {
+		t.Errorf("half a word finds %v", ids)
+	}
+	first := get(t, s, "/?part=list&typing=1&q=dock")
+	rest := get(t, s, linkTo(t, first, " rel=\"next\""))
+	if n := len(found(first)) + len(found(rest)); n != 30 {
+		t.Errorf("%d of 30 sessions while typing", n)
+	}
+	if page := get(t, s, "/?part=list&typing=1&q=do"); !strings.Contains(page, "s29") || strings.Contains(page, "do*") {
+		t.Errorf("two letters are searched for:\n%s", page)
+	}
+}

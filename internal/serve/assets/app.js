@@ -18,13 +18,15 @@ function local(root) {
   }
 }
 
-// load puts a part of a page in its place. A newer call ends an older one.
+// load puts a part of a page in its place. A newer call ends an older one. While one
+// types, the last word may not be finished.
 let loading;
-async function load(url, place) {
+async function load(url, place, typing) {
   loading?.abort();
   loading = new AbortController();
   const part = new URL(url, location.href);
   part.searchParams.set("part", "list");
+  if (typing) part.searchParams.set("typing", "1");
   try {
     const answer = await fetch(part, { signal: loading.signal });
     if (answer.status === 401) location.reload();
@@ -56,12 +58,14 @@ if (search && list) {
     clearTimeout(soon);
     soon = setTimeout(async () => {
       const url = address();
-      if (await load(url, list)) history.replaceState(null, "", url);
+      if (await load(url, list, true)) history.replaceState(null, "", url);
     }, 40);
   });
-  search.addEventListener("submit", (e) => {
+  search.addEventListener("submit", async (e) => {
     e.preventDefault();
-    box.dispatchEvent(new Event("input"));
+    clearTimeout(soon);
+    const url = address();
+    if (await load(url, list)) history.replaceState(null, "", url);
   });
 }
 for (const select of document.querySelectorAll(".filters select")) {
