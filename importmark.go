@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"time"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
@@ -15,11 +16,12 @@ import (
 // state_meta, so that a file that grew gives its new messages only, whatever
 // became of the others in the store.
 type importMark struct {
-	Messages int64   `json:"messages"` // of the transcript
-	Keys     string  `json:"keys"`     // digest of their keys
-	Last     int64   `json:"last"`     // id of the last one in the store
-	Digest   string  `json:"digest"`   // of the last one as it was stored
-	Started  float64 `json:"started"`  // of the session: another one may take its id
+	Messages int64   `json:"messages"`         // of the transcript
+	Keys     string  `json:"keys"`             // digest of their keys
+	Last     int64   `json:"last"`             // id of the last one in the store
+	Digest   string  `json:"digest"`           // of the last one as it was stored
+	Untold   bool    `json:"untold,omitempty"` // its time is no part of the digest
+	Started  float64 `json:"started"`          // of the session: another one may take its id
 	Title    string  `json:"title,omitempty"`
 	Model    string  `json:"model,omitempty"`
 	Usage    Tokens  `json:"usage"`
@@ -61,16 +63,20 @@ func chained(keys, key string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// rowDigest is the digest of a message as it is stored, from a row of
-// insertMessageSQL.
-func rowDigest(row []any) string {
+// digest is that of a message as it is stored. A time that it does not tell may be
+// another one whenever the file is read, and is left out.
+func (t *transcribedRow) digest() string {
 	var m Message
-	scanRow(m.scanTargets(), append([]any{int64(0)}, row...))
-	return messageDigest(&m)
+	scanRow(m.scanTargets(), append([]any{int64(0)}, t.row...))
+	return messageDigest(&m, t.untold)
 }
 
-func messageDigest(m *Message) string {
-	sum := sha256.Sum256(renderedMessage(m))
+func messageDigest(m *Message, untold bool) string {
+	c := *m
+	if untold {
+		c.Timestamp = time.Time{}
+	}
+	sum := sha256.Sum256(renderedMessage(&c))
 	return hex.EncodeToString(sum[:12])
 }
 

@@ -2,6 +2,7 @@ package sessiondb
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -135,6 +136,7 @@ func (p *transcriptPut) run(ctx context.Context) (transcribedResult, error) {
 	if err != nil || !ok {
 		return p.r, err
 	}
+	s.fillTimes(p.im.db.now())
 	p.r.created = p.stored == nil && !p.im.ids[s.id]
 	p.r.writes = p.r.created || len(s.pending) > 0 || s.grown != nil
 	p.r.messages = int64(len(s.pending))
@@ -265,24 +267,31 @@ func (p *transcriptPut) messages(ctx context.Context) error {
 		return err
 	}
 	m := p.s.pending[len(rows)-1]
-	p.mark.Last, p.mark.Messages, p.mark.Keys, p.mark.Digest = ids[len(ids)-1], m.seen, m.keys, rowDigest(m.row)
+	p.mark.Last, p.mark.Messages, p.mark.Keys = ids[len(ids)-1], m.seen, m.keys
+	p.mark.Digest, p.mark.Untold = m.digest(), m.untold
 	return countMessages(ctx, p.tx, p.s.id, len(rows), calls)
 }
 
-// grow replaces the last message, unless somebody changed it.
+// grow replaces the last message, unless somebody changed it. Where it tells no time
+// it keeps the one that it has.
 func (p *transcriptPut) grow(ctx context.Context) error {
-	if p.s.grown == nil {
+	grown := p.s.grown
+	if grown == nil {
 		return nil
 	}
-	p.mark.Digest = rowDigest(p.s.grown)
+	p.mark.Digest, p.mark.Untold = grown.digest(), grown.untold
 	old, err := queryMessages(ctx, p.q, `FROM messages m WHERE m.id = ? AND m.session_id = ?`, p.mark.Last, p.s.id)
-	if err != nil || len(old) == 0 || messageDigest(&old[0]) != p.s.mark.Digest {
+	if err != nil || len(old) == 0 || messageDigest(&old[0], p.s.mark.Untold) != p.s.mark.Digest {
 		return err
 	}
-	if _, err := p.tx.Exec(ctx, updateMessageSQL, append(p.s.grown[1:len(p.s.grown):len(p.s.grown)], p.mark.Last)...); err != nil {
+	row := slices.Clone(grown.row)
+	if grown.untold {
+		row[timestampValue] = epochOrNil(old[0].Timestamp)
+	}
+	if _, err := p.tx.Exec(ctx, updateMessageSQL, append(row[1:], p.mark.Last)...); err != nil {
 		return err
 	}
-	calls := toolCalls(p.s.grown)
+	calls := toolCalls(row)
 	if old[0].ToolCalls != nil {
 		calls -= text.CountItems(string(old[0].ToolCalls))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
@@ -22,10 +23,11 @@ type transcribed struct {
 
 	seen     int64 // messages
 	keys     string
+	told     any // time that a message told last
 	pending  []transcribedRow
-	grown    []any  // row of the last message of the mark, if it changed
-	conflict string // why nothing can be imported
-	lacks    int64  // messages behind the last stored one, that nobody asked for
+	grown    *transcribedRow // the last message of the mark, if it changed
+	conflict string          // why nothing can be imported
+	lacks    int64           // messages behind the last stored one, that nobody asked for
 
 	queued  bool // it is to be flushed
 	ended   bool // there is no more of it
@@ -34,9 +36,10 @@ type transcribed struct {
 
 // transcribedRow is a message to store: values of insertMessageSQL.
 type transcribedRow struct {
-	row  []any
-	keys string // up to this one
-	seen int64
+	row    []any
+	untold bool   // its time is not its own
+	keys   string // up to this one
+	seen   int64
 }
 
 // Transcript imports one of several inputs: what another program wrote. The
@@ -152,18 +155,19 @@ func (s *transcribed) take(im *Importer, m TranscriptMessage) error {
 	if err != nil {
 		return err
 	}
-	if row[timestampValue] == nil {
-		row[timestampValue] = epochOrNil(s.meta.StartedAt)
-	}
-	if row[timestampValue] == nil {
-		row[timestampValue] = epoch(im.db.now())
+	untold := row[timestampValue] == nil
+	if untold {
+		row[timestampValue] = s.told
+	} else {
+		s.told = row[timestampValue]
 	}
 	s.seen++
 	s.keys = chained(s.keys, m.Key)
+	came := transcribedRow{row, untold, s.keys, s.seen}
 	switch {
 	case s.conflict != "":
 	case s.mark != nil && s.seen <= s.mark.Messages:
-		s.compareMark(row)
+		s.compareMark(&came)
 	case s.mark == nil && s.seen <= int64(len(s.said)):
 		if said(&m.Message) != s.said[s.seen-1] {
 			s.conflict = fmt.Sprintf("message %d is another one in the store", s.seen)
@@ -171,22 +175,38 @@ func (s *transcribed) take(im *Importer, m TranscriptMessage) error {
 	case s.mark == nil && s.found != nil && !im.o.Extend:
 		s.lacks++
 	default:
-		s.pending = append(s.pending, transcribedRow{row, s.keys, s.seen})
+		s.pending = append(s.pending, came)
 		im.size += textSize(row)
 	}
 	return nil
 }
 
 // compareMark compares the last message that was imported.
-func (s *transcribed) compareMark(row []any) {
+func (s *transcribed) compareMark(came *transcribedRow) {
 	if s.seen < s.mark.Messages {
 		return
 	}
 	switch {
 	case s.keys != s.mark.Keys:
 		s.conflict = "the file is no continuation of what was imported before"
-	case rowDigest(row) != s.mark.Digest:
-		s.grown = row
+	case came.digest() != s.mark.Digest:
+		s.grown = came
+	}
+}
+
+// fillTimes gives the messages to store that tell no time, and come before any that
+// does, the best that is known: when the session began, or the file was written.
+func (s *transcribed) fillTimes(now time.Time) {
+	at := epochOrNil(s.meta.StartedAt)
+	for _, t := range []time.Time{s.meta.Written, now} {
+		if at == nil {
+			at = epochOrNil(t)
+		}
+	}
+	for _, m := range s.pending {
+		if m.row[timestampValue] == nil {
+			m.row[timestampValue] = at
+		}
 	}
 }
 

@@ -1,5 +1,7 @@
 package sessiondb
 
+import "time"
+
 // Transcript is a file in which another program keeps conversations, read
 // message by message. It may hold several sessions, also mixed.
 type Transcript interface {
@@ -27,4 +29,7 @@ type TranscriptMessage struct {
 type TranscriptSession struct {
 	Session
 	Delegate bool // an agent opened it for a subagent
+	// Written is when the transcript was last written to, if that is known.
+	// Messages are of that time where nothing before them tells one.
+	Written time.Time
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/foreign"
@@ -181,13 +182,35 @@ func (in importInput) importTo(ctx context.Context, im *sessiondb.Importer) (rea
 	} else {
 		var t sessiondb.Transcript
 		if t, err = foreign.New(format, in.name, from); err == nil {
-			err = im.Transcript(ctx, in.name, t)
+			err = im.Transcript(ctx, in.name, dated{t, lastWritten(f)})
 		}
 	}
 	if err != nil && ctx.Err() == nil && from.err != nil {
 		return cmp.Or(from.err, err), nil
 	}
 	return nil, err
+}
+
+// dated is a transcript that tells when it was written.
+type dated struct {
+	sessiondb.Transcript
+	written time.Time
+}
+
+func (d dated) Session(id string) sessiondb.TranscriptSession {
+	s := d.Transcript.Session(id)
+	s.Written = d.written
+	return s
+}
+
+// lastWritten is when a file was changed last, zero for what is none.
+func lastWritten(c io.Closer) time.Time {
+	if f, ok := c.(*os.File); ok {
+		if info, err := f.Stat(); err == nil {
+			return info.ModTime()
+		}
+	}
+	return time.Time{}
 }
 
 // failingReader remembers what reading failed with.
