@@ -5,6 +5,7 @@ import (
 	"embed"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -71,8 +72,8 @@ func (s *server) failWith(w http.ResponseWriter, status int, f failure) {
 }
 
 // nowhere is what is behind an address that there is not, or not for this method.
-func (s *server) nowhere(w http.ResponseWriter, r *http.Request, mux *http.ServeMux) {
-	if allowed := allows(mux, r); len(allowed) > 0 {
+func (s *server) nowhere(w http.ResponseWriter, r *http.Request, muxes ...*http.ServeMux) {
+	if allowed := allows(r, muxes); len(allowed) > 0 {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		http.Error(w, r.Method+" is not for this address: use "+strings.Join(allowed, " or "), http.StatusMethodNotAllowed)
 		return
@@ -85,11 +86,14 @@ func (s *server) nowhere(w http.ResponseWriter, r *http.Request, mux *http.Serve
 }
 
 // allows are the methods that there is something for at the address of a request.
-func allows(mux *http.ServeMux, r *http.Request) (methods []string) {
+func allows(r *http.Request, muxes []*http.ServeMux) (methods []string) {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		other := *r
 		other.Method = method
-		if _, pattern := mux.Handler(&other); pattern != "/" {
+		if slices.ContainsFunc(muxes, func(mux *http.ServeMux) bool {
+			_, pattern := mux.Handler(&other)
+			return pattern != "/"
+		}) {
 			methods = append(methods, method)
 		}
 	}

@@ -231,6 +231,11 @@ func TestMistakenAddresses(t *testing.T) {
 		{"TRACE", "/", 405, "", "GET"},
 		{"DELETE", "/delete", 405, "", "GET, POST"},
 		{"GET", "/rpc/session_count", 405, "", "POST"},
+		{"PUT", "/rpc/x", 405, "", "POST"},
+		{"POST", "/usage", 405, "", "GET"},
+		{"POST", "/healthz", 405, "", "GET"},
+		{"DELETE", "/static/style.css", 405, "", "GET"},
+		{"GET", "/login", 405, "", "POST"},
 		{"POST", "/nowhere", 404, "", ""},
 		{"HEAD", "/", 200, "", ""},
 	} {

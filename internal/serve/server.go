@@ -74,13 +74,13 @@ func (s *server) handler() http.Handler {
 	open.HandleFunc("GET /healthz", s.healthz)
 	open.HandleFunc("GET /static/{name}", s.static)
 	open.HandleFunc("POST /login", s.login)
-	open.Handle("/", s.known(s.rooms()))
+	open.Handle("/", s.known(s.rooms(open)))
 	walls := httpaccess.Hosts(s.options.Local, s.options.Names, httpaccess.SameOrigin(open))
 	return s.guarded(s.meter.count(walls))
 }
 
-// rooms are what only who is known gets to see.
-func (s *server) rooms() http.Handler {
+// rooms are what only who is known gets to see, beside what is open to all.
+func (s *server) rooms(open *http.ServeMux) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.asked(s.sessions, "q", "source", "order", "offset", "part", "typing"))
 	mux.HandleFunc("GET /session", s.asked(s.conversation, "id", "m", "after", "before", "end", "part"))
@@ -95,7 +95,7 @@ func (s *server) rooms() http.Handler {
 	mux.HandleFunc("GET /export", s.asked(s.export, "id", "source", "format", "lineage", "redact"))
 	mux.HandleFunc("GET /events", s.events)
 	mux.HandleFunc("GET /metrics", s.metrics)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.nowhere(w, r, mux) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.nowhere(w, r, open, mux) })
 	mux.HandleFunc("POST /rpc/{method}", s.rpc)
 	mux.HandleFunc("GET /openapi.json", s.openAPI)
 	return mux
