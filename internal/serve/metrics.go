@@ -148,8 +148,11 @@ func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // metrics tells what was counted, in the text format of Prometheus.
 func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
-	sessions, err := s.db.SessionCount(r.Context(), "")
-	messages := int64(0)
+	var sessions, messages int64
+	err := s.answers(r.Context())
+	if err == nil {
+		sessions, err = s.db.SessionCount(r.Context(), "")
+	}
 	if err == nil {
 		messages, err = s.db.MessageCount(r.Context(), "")
 	}

@@ -139,10 +139,22 @@ func Serve(ctx context.Context, l net.Listener, db *sessiondb.DB, o Options) err
 
 func (s *server) readOnly() bool { return s.db.Info().ReadOnly }
 
+// healthTimeout is how long a monitor waits to hear whether the store answers: not
+// as long as a read waits for a server that is away.
+const healthTimeout = 2 * time.Second
+
+// answers is nil while the store can be read.
+func (s *server) answers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	_, _, err := s.db.Meta(ctx, "health")
+	return err
+}
+
 // healthz says that the store answers. It tells nothing else, so no token is
 // needed.
 func (s *server) healthz(w http.ResponseWriter, r *http.Request) {
-	if _, _, err := s.db.Meta(r.Context(), "health"); err != nil {
+	if err := s.answers(r.Context()); err != nil {
 		s.log.Warn("the store does not answer", "error", err)
 		http.Error(w, "the store does not answer", http.StatusServiceUnavailable)
 		return
