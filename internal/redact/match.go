@@ -121,7 +121,7 @@ func (m *matcher) keyword(n, at int) {
 // tryAt looks for a match that begins at a keyword, and returns where it ends,
 // 0 if it is none.
 func (m *matcher) tryAt(c *compiled, at int) int {
-	if c.wordStart && at > 0 && isWord(m.text[at-1]) {
+	if c.wordStart && !beginsWord(m.text, at) {
 		return 0
 	}
 	to := len(m.text)
@@ -239,6 +239,12 @@ func entropy(s string) (bits float64) {
 		}
 	}
 	return bits
+}
+
+// beginsWord tells whether a token can begin at i. Unlike for \b, an underscore and
+// the end of a colour are no part of a word.
+func beginsWord(text string, i int) bool {
+	return i == 0 || !isWord(text[i-1]) || text[i-1] == '_' || sequenceBefore(text[:i]) > 0
 }
 
 func isWord(b byte) bool {

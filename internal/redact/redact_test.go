@@ -234,7 +234,7 @@ func TestNames(t *testing.T) {
 
 // A text made to be slow is not: keywords without end, and lines.
 func TestHostileText(t *testing.T) {
-	for _, unit := range []string{"curl ", "PASS=/", "curl -H 'a' ", "-----BEGIN PRIVATE KEY----- ", "eyAAAAAAAAAAAAAAAAAAA.eyAAAAAAAAAAAAAAAAAAA/", "key=ab12cd34ef56gh78, ", "kind: secret data:\n ", "authorization: basic ", `\\u0041\"`, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="} {
+	for _, unit := range []string{"curl ", "PASS=/", "curl -H 'a' ", "-----BEGIN PRIVATE KEY----- ", "eyAAAAAAAAAAAAAAAAAAA.eyAAAAAAAAAAAAAAAAAAA/", "key=ab12cd34ef56gh78, ", "kind: secret data:\n ", "authorization: basic ", `\\u0041\"`, "\x1b[31m", "sk-\x1b[", "%25", "&amp;", "0sk-", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="} {
 		text := strings.Repeat(unit, 100_000/len(unit)) + githubKey
 		if got, _ := redacted(t, message(text)); strings.Contains(got[0], githubKey) {
 			t.Errorf("%q: the key stays", unit)

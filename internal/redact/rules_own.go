@@ -62,7 +62,7 @@ var ownRules = []rule{
 	},
 	{
 		id: "telegram-bot-token", keywords: []string{":aa"},
-		regex:   `(?:\bbot|\b)([0-9]{8,11}:AA[\w-]{33})`,
+		regex:   `(?:\bbot|\b|_)([0-9]{8,11}:AA[\w-]{33})`,
 		entropy: 3,
 	},
 	{

@@ -58,7 +58,7 @@ func (m *masker) scan(before, text string) []span {
 	says, from := whole, offsets(nil)
 	for range maxEscapes {
 		m.look(says, from)
-		if strings.IndexByte(says, '\\') < 0 {
+		if !strings.ContainsAny(says, escapes) {
 			break
 		}
 		next, in := unescape(says)
@@ -73,6 +73,10 @@ func (m *masker) scan(before, text string) []span {
 	spans := m.spans[:0]
 	for _, s := range m.spans {
 		s.from, s.to = max(s.from-len(before), 0), min(s.to-len(before), len(text))
+		for n := 1; n > 0 && s.from < s.to; { // colours behind the secret stay
+			n = sequenceBefore(text[s.from:s.to])
+			s.to -= n
+		}
 		if s.from < s.to {
 			spans = append(spans, s)
 		}

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/base64"
+	"html"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,32 +19,68 @@ func (o offsets) at(i int) int {
 	return int(o[i])
 }
 
-// unescape resolves the escapes that JSON and most languages share: text within
-// text, such as the output of a program that printed JSON. What is no such
+// unescape resolves the escapes that JSON and most languages share, those of
+// addresses (%22) and of HTML (&quot;): text within text, such as the output of a
+// program that printed JSON. Colours of a terminal are nothing. What is no such
 // escape stays.
 func unescape(s string) (string, offsets) {
 	b := make([]byte, 0, len(s))
 	from := make(offsets, 0, len(s)+1)
 	for i := 0; i < len(s); {
-		r, n := escape(s[i:])
-		if n == 0 {
-			b, from = append(b, s[i]), append(from, int32(i)) // #nosec G115 -- texts are shorter than 2 GiB: SQLite holds no longer ones
-			i++
-			continue
+		was, n := len(b), 0
+		if b, n = appendEscape(b, s[i:]); n == 0 {
+			b, n = append(b, s[i]), 1
 		}
-		b = utf8.AppendRune(b, r)
-		for len(from) < len(b) {
-			from = append(from, int32(i)) // #nosec G115 -- as above
+		for range len(b) - was {
+			from = append(from, int32(i)) // #nosec G115 -- texts are shorter than 2 GiB: SQLite holds no longer ones
 		}
 		i += n
 	}
 	return string(b), append(from, int32(len(s))) // #nosec G115 -- as above
 }
 
-// escape decodes the escape that s begins with; n is its length, 0 if there is
+// escapes begin what unescape resolves.
+const escapes = "\\%&\x1b^"
+
+// appendEscape appends what the escape says that s begins with; n is its length,
+// 0 if there is none.
+func appendEscape(b []byte, s string) (_ []byte, n int) {
+	if strings.IndexByte(escapes, s[0]) < 0 {
+		return b, 0
+	}
+	if n = sequence(s); n > 0 {
+		return b, n
+	}
+	switch s[0] {
+	case '\\':
+		r, n := backslash(s)
+		if n == 0 {
+			return b, 0
+		}
+		return utf8.AppendRune(b, r), n
+	case '%':
+		if len(s) >= 3 {
+			if v, err := strconv.ParseUint(s[1:3], 16, 8); err == nil {
+				return append(b, byte(v)), 3
+			}
+		}
+	case '&':
+		if end := strings.IndexByte(s[:min(len(s), maxEntity)], ';'); end > 1 {
+			if says := html.UnescapeString(s[:end+1]); len(says) <= utf8.UTFMax && says != s[:end+1] {
+				return append(b, says...), end + 1
+			}
+		}
+	}
+	return b, 0
+}
+
+// maxEntity is the length of the longest entity that is looked for.
+const maxEntity = 10
+
+// backslash decodes the escape that s begins with; n is its length, 0 if there is
 // none.
-func escape(s string) (r rune, n int) {
-	if len(s) < 2 || s[0] != '\\' {
+func backslash(s string) (r rune, n int) {
+	if len(s) < 2 {
 		return 0, 0
 	}
 	switch s[1] {

@@ -90,11 +90,15 @@ var parts = []string{"jwt-base64", "microsoft-teams-webhook"}
 // examples are rules whose allowlist holds examples of keys. They may be masked.
 var examples = []string{"aws-access-token", "gcp-api-key"}
 
+// likeBase64 are rules of tokens that look like base64, in which a slash is no end.
+var likeBase64 = []string{"square-access-token", "facebook-page-access-token"}
+
 // In source code a value ends with a quote or a space; in what people and
 // models write also with a full stop, a bracket, or a letter of another script.
 const (
 	end         = "(?:[\\x60'\"\\s;]|\\\\[nr]|$)"
 	endAnywhere = "(?:[^0-9A-Za-z_+/=-]|\\\\[nr]|$)"
+	endOfToken  = "(?:[^0-9A-Za-z]|$)"                               // where its beginning says what it is: also in a path
 	endOfCode   = "(?:[\\x60'\"\\s;,&)<]|[^\\x00-\\x7f]|\\\\[nr]|$)" // where code looks much like a secret
 )
 
@@ -102,6 +106,9 @@ const (
 func adapt(r *rule) error {
 	if strings.Contains(r.Regex, end) {
 		anywhere := endAnywhere
+		if strings.HasPrefix(strings.TrimPrefix(r.Regex, "(?i)"), `\b(`) && !slices.Contains(likeBase64, r.ID) {
+			anywhere = endOfToken
+		}
 		if r.ID == "generic-api-key" || r.ID == "vault-service-token" {
 			anywhere = endOfCode
 		}
