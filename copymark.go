@@ -77,16 +77,13 @@ func sourceOf(ctx context.Context, db *DB, q engine.Queryer) (string, error) {
 // is a copy that was begun.
 func (c *copier) begin(ctx context.Context) error {
 	place := c.from.engine.Info().Place
-	switch info, target := c.from.engine.Info(), c.to.engine.Info(); {
+	switch target := c.to.engine.Info(); {
 	case target.ReadOnly && target.SchemaVersion > 0 && !target.Current:
 		return fmt.Errorf("%w: the target has schema version %d", ErrUncopied, target.SchemaVersion)
 	case target.ReadOnly:
 		return ErrReadOnly
-	case info.SchemaVersion > target.SchemaVersion:
-		return fmt.Errorf("%w: the source has schema version %d, and what is new in it would be left out: this program knows version %d",
-			ErrUncopied, info.SchemaVersion, target.SchemaVersion)
 	}
-	if err := c.fits(ctx); err != nil {
+	if err := c.from.fits(ctx, c.to.engine.Info().SchemaVersion); err != nil {
 		return err
 	}
 	var source string
@@ -136,9 +133,20 @@ func (c *copier) untouched(ctx context.Context, q engine.Queryer) error {
 	return nil
 }
 
-// fits looks for what no target can hold, before anything is written.
-func (c *copier) fits(ctx context.Context) error {
-	return c.from.read(ctx, func(q engine.Queryer) error {
+// CheckCopy returns the [ErrUncopied] that [Copy] would refuse the source with, for a
+// target of a schema version: so no target has to be made for it.
+func CheckCopy(ctx context.Context, from *DB, version int) (err error) {
+	defer wrap(&err, "copy")
+	return from.fits(ctx, version)
+}
+
+// fits looks for what no target of a schema version can hold.
+func (db *DB) fits(ctx context.Context, version int) error {
+	if v := db.engine.Info().SchemaVersion; v > version {
+		return fmt.Errorf("%w: the source has schema version %d, and what is new in it would be left out: this program knows version %d",
+			ErrUncopied, v, version)
+	}
+	return db.read(ctx, func(q engine.Queryer) error {
 		if m, err := readMark(ctx, q); err != nil {
 			return err
 		} else if m != nil {
@@ -158,7 +166,7 @@ func (c *copier) fits(ctx context.Context) error {
 			}
 		}
 		for _, look := range []func(*DB, context.Context, engine.Queryer) ([]engine.Finding, error){(*DB).checkOrphans, (*DB).checkParents, (*DB).checkTitles} {
-			found, err := look(c.from, ctx, q)
+			found, err := look(db, ctx, q)
 			if err != nil {
 				return err
 			}

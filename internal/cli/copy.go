@@ -62,7 +62,11 @@ func (a *app) copy(ctx context.Context, from, to string) (err error) {
 	a.store = from
 	err = a.read(ctx, func(source *sessiondb.DB) error {
 		a.store = to
-		if err := a.current(ctx, path); err != nil {
+		there, err := a.current(ctx, path)
+		if err == nil && !there { // a source that is refused leaves no target behind
+			err = sessiondb.CheckCopy(ctx, source, sqlite.SchemaVersion)
+		}
+		if err != nil {
 			return err
 		}
 		return a.create(ctx, func(target *sessiondb.DB) (err error) {
@@ -80,21 +84,24 @@ func (a *app) copy(ctx context.Context, from, to string) (err error) {
 	return a.copied(r)
 }
 
-// current refuses a target that opening would migrate: nobody asked for that.
-func (a *app) current(ctx context.Context, path string) error {
+// current reports whether there is a target, and refuses one that opening would
+// migrate: nobody asked for that.
+func (a *app) current(ctx context.Context, path string) (there bool, err error) {
 	if _, err := a.existing(); err != nil {
-		return nil // there is none, or the next one to open it says what is wrong
+		return false, nil // there is none, or the next one to open it says what is wrong
 	}
-	err := a.with(ctx, path, true, func(db *sessiondb.DB) error {
-		if v := db.Info().SchemaVersion; v > 0 && v < sqlite.SchemaVersion && !onServer(path) {
+	err = a.with(ctx, path, true, func(db *sessiondb.DB) error {
+		v := db.Info().SchemaVersion
+		there = v > 0
+		if there && v < sqlite.SchemaVersion && !onServer(path) {
 			return failf(sessiondb.ErrNotEmpty, "%s is a store of schema version %d: a copy goes into a new one", path, v)
 		}
 		return nil
 	})
 	if errors.Is(err, errNoStore) || errors.Is(err, sessiondb.ErrReadOnly) {
-		return nil
+		return false, nil
 	}
-	return err
+	return there, err
 }
 
 // withRate shows progress with the rows a second.

@@ -27,13 +27,20 @@ func TestServer(t *testing.T) {
 	q.Set("search_path", "sessiondb_cli_test")
 	q.Set("password", "secret")
 	u.RawQuery = q.Encode()
+	q.Set("search_path", "sessiondb_cli_test_none")
+	none := *u
+	none.RawQuery = q.Encode()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/server",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("DB", u.String())
+			e.Setenv("NONE", none.String())
 			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"fixture": func(ts *testscript.TestScript, neg bool, args []string) { copyFixture(t, ts, args) },
 		},
 	})
 }

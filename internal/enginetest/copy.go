@@ -228,6 +228,15 @@ func copyRefused(t *testing.T, h *harness) {
 	refused(different, begun, sessiondb.ErrNotEmpty, "begun")
 	empty, _ := h.store(t)
 	refused(begun, empty, sessiondb.ErrUncopied, "not done")
+	version := db.Info().SchemaVersion
+	for from, c := range map[*sessiondb.DB]struct {
+		version int
+		want    error
+	}{db: {version, nil}, begun: {version, sessiondb.ErrUncopied}, other: {version - 1, sessiondb.ErrUncopied}} {
+		if err := sessiondb.CheckCopy(t.Context(), from, c.version); !errors.Is(err, c.want) {
+			t.Errorf("CheckCopy: got %v, want %v", err, c.want)
+		}
+	}
 }
 
 func copyDisturbed(t *testing.T, h *harness) {
