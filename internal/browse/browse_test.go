@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -346,6 +348,59 @@ func TestStoreGone(t *testing.T) {
 	}
 	if !strings.Contains(p.note, sessiondb.ErrReplaced.Error()) || len(p.rows) != rows {
 		t.Errorf("%d rows of %d, and %q", len(p.rows), rows, p.note)
+	}
+}
+
+// A server that is away is told of, whatever is pressed, and what it was asked for is
+// shown when it answers again.
+func TestServerAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		away := fmt.Errorf("%w: refused", sessiondb.ErrConnection)
+		p := sit(t, story(t), 80, 24)
+		told := func(what string, want bool) {
+			t.Helper()
+			if screen := p.screenshot(); strings.Contains(screen, "refused; trying again") != want || strings.Contains(screen, "searching") || strings.Contains(screen, "nothing found") {
+				t.Errorf("%s:\n%s", what, screen)
+			}
+		}
+		p.press("요약")
+		p.rows = nil
+		waits := p.update(found{gen: p.gen, err: away, contents: "요약"})
+		if again := p.update(changed{away}); again == nil {
+			t.Error("it no longer follows the store")
+		}
+		told("a search", true)
+		p.press("tab")
+		told("a key", true)
+		p.do(waits)
+		told("back", false)
+		if r, _ := p.current(); r.id != "korean" {
+			t.Errorf("shows %q", r.id)
+		}
+		waits = p.update(passage{gen: p.textGen, err: away})
+		told("a transcript", true)
+		p.do(waits)
+		if told("back", false); len(p.text.ms) == 0 || p.text.err != nil {
+			t.Errorf("no transcript: %v", p.text.err)
+		}
+		p.press("tab", "tab", "esc")
+		p.rows = nil
+		p.do(p.update(listed{gen: p.gen, err: away}))
+		if told("a list", false); len(p.rows) == 0 || p.failed != nil {
+			t.Errorf("it ends: %v", p.failed)
+		}
+	})
+}
+
+// An error is told even where a change waits to be.
+func TestErrorIsTold(t *testing.T) {
+	p := sit(t, story(t), 80, 24)
+	p.tell(changed{})
+	go p.tell(changed{sessiondb.ErrReplaced})
+	for _, want := range []error{nil, sessiondb.ErrReplaced} {
+		if c, ok := p.nextChange().(changed); !ok || c.err != want {
+			t.Errorf("told %v, want %v", c.err, want)
+		}
 	}
 }
 

@@ -87,7 +87,7 @@ func (m *model) searching() tea.Cmd {
 	m.cancelList()
 	m.listCtx, m.cancelList = context.WithCancel(m.ctx)
 	m.gen++
-	m.busy = true
+	m.busy, m.unread = true, false
 	if strings.TrimSpace(m.query) == "" {
 		return m.list(0)
 	}
@@ -213,7 +213,7 @@ func (m *model) open() tea.Cmd {
 	if r.hitIn != "" {
 		id = r.hitIn
 	}
-	if m.text.session == id && m.text.anchor == r.hit && m.text.query == m.query {
+	if m.text.session == id && m.text.anchor == r.hit && m.text.query == m.query && m.text.err == nil {
 		return nil
 	}
 	m.cancelText()
@@ -285,15 +285,51 @@ type done struct {
 	gone string // id of what was deleted
 }
 
-// changed says that somebody stored messages, or why that can't be told any more.
+// changed says that somebody stored messages, or why that can't be told now or any
+// more.
 type changed struct{ err error }
 
 // follow tells changes of the store, several at once as one.
 func (m *model) follow() {
-	for _, err := range m.o.DB.Watch(m.ctx, sessiondb.WatchFilter{After: -1}) {
+	lost := func(err error) bool { return m.tell(changed{err}) }
+	for _, err := range m.o.DB.Watch(m.ctx, sessiondb.WatchFilter{After: -1, Lost: lost}) {
+		m.tell(changed{err})
+	}
+}
+
+// tell hands on what follow heard. An error waits until it can be told.
+func (m *model) tell(c changed) bool {
+	if c.err == nil {
 		select {
-		case m.changes <- changed{err}:
+		case m.changes <- c:
 		default: // one is waiting to be told
+		}
+		return true
+	}
+	select {
+	case m.changes <- c:
+		return true
+	case <-m.ctx.Done():
+		return false
+	}
+}
+
+// reachPause is how long browse waits before it looks again for a server.
+const reachPause = time.Second
+
+// back says that a server answers again that was away.
+type back struct{}
+
+// reach waits until the server answers.
+func (m *model) reach() tea.Msg {
+	for {
+		select {
+		case <-time.After(reachPause):
+		case <-m.ctx.Done():
+			return nil
+		}
+		if _, _, err := m.o.DB.Meta(m.ctx, "browse"); !errors.Is(err, sessiondb.ErrConnection) {
+			return back{}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package browse
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -43,6 +44,8 @@ type model struct {
 	input         string // of a dialog that asks
 	subject       string // id of the session that a dialog is about
 	note          string // one line about what happened
+	away          error  // why the server of the store can't be reached, while it can't
+	unread        bool   // what the list should show could not be read for that
 	failed        error  // why nothing can be shown at all
 	chosen        string
 
@@ -112,6 +115,8 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		return m.takeTree(msg)
 	case changed:
 		return m.refresh(msg)
+	case back:
+		return m.takeBack()
 	case done:
 		return m.takeDone(msg)
 	}
@@ -163,7 +168,7 @@ func (m *model) takeFound(f found) tea.Cmd {
 	if f.gen != m.gen || stale(f.err) {
 		return nil
 	}
-	m.busy = f.contents != ""
+	m.busy = f.contents != "" && f.err == nil
 	if f.err != nil {
 		return m.fail(f.err)
 	}
@@ -198,12 +203,35 @@ func (m *model) keepOrFirst(id string) {
 
 // fail says what went wrong. Without anything to show, that is the end.
 func (m *model) fail(err error) tea.Cmd {
+	if errors.Is(err, sessiondb.ErrConnection) {
+		m.unread = true
+		return m.lost(err)
+	}
 	if len(m.rows) == 0 && m.query == "" {
 		m.failed = err
 		return tea.Quit
 	}
 	m.note = err.Error()
 	return nil
+}
+
+// lost shows that the server can't be reached, until it answers again.
+func (m *model) lost(err error) tea.Cmd {
+	waits := m.away != nil
+	if m.away = err; waits {
+		return nil
+	}
+	return m.reach
+}
+
+// takeBack reads what could not be read.
+func (m *model) takeBack() tea.Cmd {
+	m.away = nil
+	if m.unread {
+		m.unread = false
+		return m.searching()
+	}
+	return m.open()
 }
 
 // keep selects the row of an id again, wherever it is now.
@@ -232,6 +260,9 @@ const refreshPause = 300 * time.Millisecond
 // refresh shows what others stored: the top of the list, and the end of the
 // transcript. What a search found stays as it is while it is read.
 func (m *model) refresh(c changed) tea.Cmd {
+	if errors.Is(c.err, sessiondb.ErrConnection) {
+		return tea.Batch(m.nextChange, m.lost(c.err))
+	}
 	if c.err != nil {
 		m.note = "no longer following the store: " + c.err.Error()
 		return nil

@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -41,17 +42,21 @@ func (m *model) takePassage(p passage) tea.Cmd {
 	}
 	t := &m.text
 	t.loading = false
+	var cmd tea.Cmd
+	if errors.Is(p.err, sessiondb.ErrConnection) {
+		cmd = m.lost(p.err)
+	}
 	if p.where == 0 {
 		words, query := t.words, t.query
 		*t = transcriptPane{session: p.session, anchor: p.anchor, query: query, words: words, ms: p.ms, err: p.err}
 		t.first = p.anchor == 0
 		m.layOut()
 		m.goTo(p.anchor, 2)
-		return nil
+		return cmd
 	}
 	if p.err != nil {
 		t.err = p.err
-		return nil
+		return cmd
 	}
 	if p.where > 0 {
 		t.ms = append(t.ms, p.ms...)

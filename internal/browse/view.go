@@ -72,7 +72,7 @@ func (m *model) screen() []string {
 	m.layOutStale()
 	out := []string{m.field()}
 	out = append(out, m.body()...)
-	if told := term.Wrap(term.Line(m.note), m.width); len(told) > 1 && m.question() == "" {
+	if told := term.Wrap(term.Line(m.told()), m.width); len(told) > 1 && m.question() == "" {
 		told[1] = term.Cut(strings.Join(told[1:], " "), m.width) // the keys can wait
 		return append(out, m.paint(alert, told[0]), m.paint(alert, told[1]))
 	}
@@ -157,7 +157,7 @@ func (m *model) listLines(width, height int) []string {
 // nothing says why the list is empty.
 func (m *model) nothing(width int) string {
 	switch {
-	case m.busy:
+	case m.busy || m.unread:
 		return pad("", width)
 	case m.query != "":
 		return pad("nothing found", width)
@@ -220,11 +220,19 @@ func (m *model) status() string {
 	if q := m.question(); q != "" {
 		return m.paint(bold, q)
 	}
-	note := term.Line(m.note)
+	note := term.Line(m.told())
 	if note == "" {
 		note = m.position()
 	}
 	return m.paint(faint, term.Cut(note, m.width))
+}
+
+// told is what there is to say: what happened, or that the server is away.
+func (m *model) told() string {
+	if m.note == "" && m.away != nil {
+		return m.away.Error() + "; trying again"
+	}
+	return m.note
 }
 
 func (m *model) position() string {
