@@ -392,6 +392,20 @@ func TestServerAway(t *testing.T) {
 	})
 }
 
+// A search that failed is under way no more.
+func TestSearchFails(t *testing.T) {
+	p := sit(t, story(t), 80, 24)
+	p.press("요약")
+	p.do(p.update(found{gen: p.gen, err: sessiondb.ErrCorrupt, contents: "요약"}))
+	if !strings.Contains(p.screenshot(), sessiondb.ErrCorrupt.Error()) {
+		t.Errorf("it is not told:\n%s", p.screenshot())
+	}
+	p.press("tab")
+	if strings.Contains(p.screenshot(), "searching") {
+		t.Errorf("still searching:\n%s", p.screenshot())
+	}
+}
+
 // An error is told even where a change waits to be.
 func TestErrorIsTold(t *testing.T) {
 	p := sit(t, story(t), 80, 24)
