@@ -76,7 +76,7 @@ var ownRules = []rule{
 	},
 	{
 		id: "aws-secret-access-key", keywords: []string{"secret_access_key", "secret-access-key", "secretaccesskey"},
-		regex: `(?i)secret[_-]?access[_-]?key["'\x60\s]{0,3}(?:=>|=|:|,)\s{0,3}["'\x60]?([A-Za-z0-9/+]{40}=?)`,
+		regex: `(?i)secret[_-]?access[_-]?key["'\x60\s]{0,3}(?:=>|=|:|,|\s)\s{0,3}["'\x60]?([A-Za-z0-9/+]{40}=?)`,
 	},
 	{ // one that was cut off, so that the rule of gitleaks finds no end
 		id: "private-key", keywords: []string{"-----begin"},

@@ -33,6 +33,22 @@ var placeRules = []rule{
 		regex: `(?:TOKEN|SECRET|_KEY|APIKEY|PASSWORD|PASSWD|_PASS)(?:["']\]\s{0,2}=\s{0,2}|["'],\s{0,2}|\s{1,2})(?:"([^"\s]{6,200})"|'([^'\s]{6,200})')`,
 		allow: append([]allowlist{{regexes: []string{`^(?:[/~]|\.{1,2}/|https?:)`}}}, notSecret...),
 	},
+	{ // a table, as a terminal copies it
+		id: "environment-secret", rank: 1, keywords: []string{"token\t", "secret\t", "_key\t", "apikey\t", "password\t", "passwd\t", "_pass\t"},
+		regex: `(?:TOKEN|SECRET|_KEY|APIKEY|PASSWORD|PASSWD|_PASS)\t{1,4}` + bare,
+		allow: append([]allowlist{{regexes: []string{`^(?:[/~]|\.{1,2}/|https?:)`}}}, notSecret...),
+	},
+	{ // the name of a value, and the value: XML, YAML, JSON that is cut off
+		id: "named-secret", rank: 1, keywords: []string{"password", "passwd", "passphrase", "token", "secret", "_key", "-key", "apikey"},
+		regex: `(?i)(?:password|passwd|passphrase|token|secret|[_-]key|apikey)["']?(?:,\s{0,20}|\s{1,20})["']?value["']?(?:=|:\s{1,3})` +
+			`(?:"([^"\n]{6,200})"|'([^'\n]{6,200})'|` + bare + `)`,
+		allow: append([]allowlist{{regexes: []string{`^(?:[/~]|\.{1,2}/|https?:)`}}}, notSecret...),
+	},
+	{ // a block of YAML
+		id: "named-secret", rank: 1, keywords: []string{"password:", "passwd:", "passphrase:", "token:", "secret:", "_key:", "-key:", "apikey:"},
+		regex: `(?i)(?:password|passwd|passphrase|token|secret|[_-]key|apikey):[ \t]{0,3}[|>][+-]?\d?[ \t]{0,3}\r?\n[ \t]{1,20}([^\s"'\x60]{6,200})[ \t]{0,3}(?:[\r\n]|$)`,
+		allow: append([]allowlist{{regexes: []string{`^(?:[/~]|\.{1,2}/|https?:)`}}}, notSecret...),
+	},
 	{
 		id: "environment-secret", rank: 1, keywords: []string{"set -", "setx ", "setenv "},
 		regex: `(?i)\b(?:set\s+(?:-\w{1,3}\s+){1,3}|setx\s+|setenv\s+)\w{0,60}(?:token|secret|_key|apikey|password|passwd|_pass)\s+(?:"([^"\n]{6,200})"|'([^'\n]{6,200})'|` + bare + `)`,
