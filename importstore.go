@@ -16,7 +16,8 @@ import (
 // compared, and nothing of them is overwritten. With a session comes what its
 // models used and how far it was imported from a transcript; settings come that
 // are not there. The report names the other store file, and no lines. A session
-// with damaged messages comes with those that can be read, and is told as changed.
+// with damaged messages comes with those that can be read, and is told as changed,
+// its store as damaged.
 func (im *Importer) Store(ctx context.Context, file string, other *DB) error {
 	im.file, im.noLines = file, true
 	im.imported = func(ids []string) error { return im.belongings(ctx, other, ids) }
@@ -37,7 +38,9 @@ func (im *Importer) Store(ctx context.Context, file string, other *DB) error {
 		err = readErr // the other one says the same
 	}
 	im.lines = im.linesRead
-	im.report.Changed = append(im.report.Changed, damaged...)
+	if im.report.Changed = append(im.report.Changed, damaged...); damaged != nil {
+		im.report.Damaged = append(im.report.Damaged, file)
+	}
 	if err != nil || im.o.DryRun {
 		return err
 	}

@@ -95,7 +95,7 @@ func (a *app) importWith(ctx context.Context, what string, o sessiondb.ImportOpt
 		if err != nil && r.Imported+r.Extended == 0 {
 			return err
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, sessiondb.ErrCorrupt) { // which doesn't go away
 			err = failf(errors.Join(errPartly, err), "%v", err)
 		}
 		return cmp.Or(err, a.imported(r, o.DryRun))
@@ -168,6 +168,9 @@ func (a *app) imported(r importReport, dryRun bool) error {
 	}
 	if n := len(r.Failed); n > 0 {
 		return fmt.Errorf("import: %s could not be used", count(int64(n), "line"))
+	}
+	if r.Damaged != nil {
+		return failf(sessiondb.ErrCorrupt, "merge: part of %s is lost or lies on damaged pages; only what can be read of it comes", strings.Join(r.Damaged, " and of "))
 	}
 	return nil
 }
