@@ -25,6 +25,10 @@ func sqlState(err error) string {
 	return ""
 }
 
+// Said reports whether an error is one that the server itself told of, or of the
+// connection to it.
+func Said(err error) bool { return sqlState(err) != "" || errors.Is(err, sessiondb.ErrConnection) }
+
 // The codes that are treated by themselves.
 const (
 	serializationFailure = "40001"

@@ -22,6 +22,9 @@ func extendedCode(err error) int {
 	return 0
 }
 
+// Said reports whether an error is one that SQLite itself told of.
+func Said(err error) bool { return extendedCode(err) != 0 }
+
 // primaryCode is the result code without its extension.
 func primaryCode(err error) int { return extendedCode(err) & 0xff }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/term"
+	"github.com/sessiondb-go/sessiondb/postgres"
+	"github.com/sessiondb-go/sessiondb/sqlite"
 )
 
 // The exit codes.
@@ -113,14 +115,26 @@ var serverHints = []struct {
 	{sessiondb.ErrIO, "nothing is half written; the server's log says more"},
 }
 
-// onServerError is an error of a store on a server.
-type onServerError struct{ error }
+// storeError is an error of a store, which is on a server or a file.
+type storeError struct {
+	error
+	onServer bool
+}
 
-func (e onServerError) Unwrap() error { return e.error }
+func (e storeError) Unwrap() error { return e.error }
+
+// toldOf says which store an error is of, where nothing said so before. What a
+// database itself said is of a store of its kind, though another one was at work.
+func toldOf(path string, err error) error {
+	if e := (storeError{}); err == nil || errors.As(err, &e) {
+		return err
+	}
+	return storeError{err, postgres.Said(err) || onServer(path) && !sqlite.Said(err)}
+}
 
 // serverHint is the hint for such an error, empty where it is that of any store.
 func serverHint(err error) string {
-	if e := (onServerError{}); !errors.As(err, &e) {
+	if e := (storeError{}); !errors.As(err, &e) || !e.onServer {
 		return ""
 	}
 	for _, o := range serverHints {

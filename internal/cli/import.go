@@ -170,7 +170,7 @@ func (a *app) imported(r importReport, dryRun bool) error {
 		return fmt.Errorf("import: %s could not be used", count(int64(n), "line"))
 	}
 	if r.Damaged != nil {
-		return failf(sessiondb.ErrCorrupt, "merge: part of %s is lost or lies on damaged pages; only what can be read of it comes", strings.Join(r.Damaged, " and of "))
+		return toldOf(r.Damaged[0], failf(sessiondb.ErrCorrupt, "merge: part of %s is lost or lies on damaged pages; only what can be read of it comes", strings.Join(r.Damaged, " and of ")))
 	}
 	return nil
 }

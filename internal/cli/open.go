@@ -120,13 +120,7 @@ func (a *app) migrating(ctx context.Context, path string, fn func(*sessiondb.DB)
 }
 
 func (a *app) with(ctx context.Context, path string, readOnly bool, fn func(*sessiondb.DB) error) (err error) {
-	if onServer(path) {
-		defer func() {
-			if err != nil {
-				err = onServerError{err}
-			}
-		}()
-	}
+	defer func() { err = toldOf(path, err) }()
 	if a.readDSN != "" && !onServer(path) {
 		return usagef("--read-dsn goes with a store on a server, and %s is a file", path)
 	}
