@@ -104,9 +104,9 @@ func (a *app) importWith(ctx context.Context, what string, o sessiondb.ImportOpt
 
 // importAll imports the inputs in turn. One that can't be read costs that one,
 // unless it is alone.
-func (a *app) importAll(ctx context.Context, im *sessiondb.Importer, inputs []importInput) (r importReport, err error) {
-	var unreadable []sessiondb.ImportIssue
-	for _, in := range inputs {
+func (a *app) importAll(ctx context.Context, im *sessiondb.Importer, inputs importInputs) (r importReport, err error) {
+	unreadable := inputs.unreadable
+	for _, in := range inputs.files {
 		readErr, storeErr := in.importTo(ctx, im)
 		if errors.Is(readErr, errNoTranscript) && in.walked {
 			r.Ignored = append(r.Ignored, in.name)
@@ -115,7 +115,7 @@ func (a *app) importAll(ctx context.Context, im *sessiondb.Importer, inputs []im
 		if err = storeErr; err != nil {
 			break
 		}
-		if readErr != nil && len(inputs) == 1 {
+		if readErr != nil && len(inputs.files)+len(inputs.unreadable) == 1 {
 			err = readErr
 		} else if readErr != nil {
 			unreadable = append(unreadable, sessiondb.ImportIssue{File: in.name, Reason: fmt.Sprint(cause(readErr))})
@@ -166,13 +166,31 @@ func (a *app) imported(r importReport, dryRun bool) error {
 	} else if err := a.importText(r, dryRun); err != nil {
 		return err
 	}
-	if n := len(r.Failed); n > 0 {
-		return fmt.Errorf("import: %s could not be used", count(int64(n), "line"))
+	if len(r.Failed) > 0 {
+		return fmt.Errorf("import: %s could not be used", linesAndFiles(r.Failed))
 	}
 	if r.Damaged != nil {
 		return toldOf(r.Damaged[0], failf(sessiondb.ErrCorrupt, "merge: part of %s is lost or lies on damaged pages; only what can be read of it comes", strings.Join(r.Damaged, " and of ")))
 	}
 	return nil
+}
+
+// linesAndFiles counts what failed: a file that can't be read is no line.
+func linesAndFiles(failed []sessiondb.ImportIssue) string {
+	var files int64
+	for _, i := range failed {
+		if i.Line == 0 && i.SessionID == "" {
+			files++
+		}
+	}
+	var parts []string
+	if lines := int64(len(failed)) - files; lines > 0 {
+		parts = append(parts, count(lines, "line"))
+	}
+	if files > 0 {
+		parts = append(parts, count(files, "file"))
+	}
+	return strings.Join(parts, " and ")
 }
 
 func (a *app) importText(r importReport, dryRun bool) error {

@@ -25,69 +25,100 @@ type importInput struct {
 	walked bool // it was found in a folder
 }
 
+// importInputs are the files of an import, and what can't be read of those that were
+// asked for.
+type importInputs struct {
+	files      []importInput
+	unreadable []sessiondb.ImportIssue
+	first      error // why the first of those can't
+}
+
+// cannot notes what is not there or may not be read, where others may be. What is
+// wrong in another way is an error.
+func (in *importInputs) cannot(path string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	if in.first == nil {
+		in.first = err
+	}
+	in.unreadable = append(in.unreadable, sessiondb.ImportIssue{File: path, Reason: fmt.Sprint(cause(err))})
+	return nil
+}
+
 // importInputs are the files that arguments name. What can't be imported is told
 // before a store is made for it.
-func (a *app) importInputs(ctx context.Context, args []string, format foreign.Format) (inputs []importInput, err error) {
+func (a *app) importInputs(ctx context.Context, args []string, format foreign.Format) (in importInputs, err error) {
 	for _, arg := range args {
-		if arg == "-" {
-			inputs = append(inputs, importInput{name: arg, open: onceOnly(ctx, a.In)})
-			continue
-		}
-		info, err := os.Stat(arg)
-		switch {
-		case err != nil:
-			return nil, failf(err, "import %s: %v", arg, cause(err))
-		case info.IsDir():
-			found, err := a.transcriptsBelow(arg)
-			if err != nil {
-				return nil, err
-			}
-			inputs = append(inputs, found...)
-		default:
-			in, err := a.importFile(ctx, arg, info)
-			if err != nil {
-				return nil, err
-			}
-			inputs = append(inputs, in)
+		if err := a.addInput(ctx, &in, arg, format); err != nil {
+			return in, err
 		}
 	}
-	for i := range inputs {
-		inputs[i].format = format
-		if inputs[i].walked {
-			continue
-		}
-		if err := inputs[i].usable(); err != nil {
-			return nil, err
-		}
+	if len(in.files) == 0 {
+		return in, in.first
 	}
-	return inputs, nil
+	for i := range in.files {
+		in.files[i].format = format
+	}
+	return in, nil
+}
+
+// addInput adds the files that one argument names.
+func (a *app) addInput(ctx context.Context, in *importInputs, arg string, format foreign.Format) error {
+	if arg == "-" {
+		f := importInput{name: arg, format: format, open: onceOnly(ctx, a.In)}
+		in.files = append(in.files, f)
+		return f.usable()
+	}
+	info, err := os.Stat(arg)
+	switch {
+	case err != nil:
+		return in.cannot(arg, unopened(arg, err))
+	case info.IsDir():
+		return a.addTranscriptsBelow(in, arg)
+	}
+	f, err := a.importFile(ctx, arg, info)
+	if err != nil {
+		return err
+	}
+	f.format = format
+	if err := f.usable(); err != nil {
+		return in.cannot(arg, err)
+	}
+	in.files = append(in.files, f)
+	return nil
 }
 
 // usable looks at the beginning of a file that was named.
 func (in importInput) usable() error {
 	r, f, err := in.open()
 	if err != nil {
-		return failf(err, "import %s: %v", in.name, cause(err))
+		return unopened(in.name, err)
 	}
 	_, err = in.detect(r)
 	return errors.Join(err, f.Close())
 }
 
-// transcriptsBelow are the files in a folder that may hold sessions.
-func (a *app) transcriptsBelow(dir string) (inputs []importInput, err error) {
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return failf(err, "import %s: %v", path, cause(err))
-		}
-		if d.Type().IsRegular() && a.notOfStore(path) == nil && strings.EqualFold(filepath.Ext(path), ".jsonl") {
-			inputs = append(inputs, importInput{name: path, walked: true, open: openedAgain(path)})
+func unopened(path string, err error) error {
+	return failf(err, "import %s: %v", path, cause(err))
+}
+
+// addTranscriptsBelow adds the files in a folder that may hold sessions.
+func (a *app) addTranscriptsBelow(in *importInputs, dir string) error {
+	before := len(in.files) + len(in.unreadable)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return in.cannot(path, unopened(path, err))
+		case d.Type().IsRegular() && a.notOfStore(path) == nil && strings.EqualFold(filepath.Ext(path), ".jsonl"):
+			in.files = append(in.files, importInput{name: path, walked: true, open: openedAgain(path)})
 		}
 		return nil
 	})
-	if err == nil && len(inputs) == 0 {
+	if err == nil && len(in.files)+len(in.unreadable) == before {
 		err = failf(fs.ErrInvalid, "import %s: there is no *.jsonl in this folder", dir)
 	}
-	return inputs, err
+	return err
 }
 
 func (a *app) importFile(ctx context.Context, path string, info fs.FileInfo) (importInput, error) {
@@ -148,7 +179,7 @@ func (in importInput) detect(r *bufio.Reader) (foreign.Format, error) {
 		f := foreign.Detect(head)
 		switch {
 		case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull):
-			return "", failf(err, "import %s: %v", in.name, cause(err))
+			return "", unopened(in.name, err)
 		case strings.HasPrefix(string(head), database):
 			return "", failf(fs.ErrInvalid, "import %s: it is a database, not an export: 'sessiondb merge' takes over its sessions", in.name)
 		case in.format != foreign.Unknown:
