@@ -98,7 +98,7 @@ var likeBase64 = []string{"square-access-token", "facebook-page-access-token"}
 const (
 	end         = "(?:[\\x60'\"\\s;]|\\\\[nr]|$)"
 	endAnywhere = "(?:[^0-9A-Za-z_+/=-]|\\\\[nr]|$)"
-	endOfToken  = "(?:[^0-9A-Za-z]|$)"                               // where its beginning says what it is: also in a path
+	endKnown    = "(?:[^0-9A-Za-z]|$)"                               // where its beginning says what it is: also in a path
 	endOfCode   = "(?:[\\x60'\"\\s;,&)<]|[^\\x00-\\x7f]|\\\\[nr]|$)" // where code looks much like a secret
 )
 
@@ -107,7 +107,7 @@ func adapt(r *rule) error {
 	if strings.Contains(r.Regex, end) {
 		anywhere := endAnywhere
 		if strings.HasPrefix(strings.TrimPrefix(r.Regex, "(?i)"), `\b(`) && !slices.Contains(likeBase64, r.ID) {
-			anywhere = endOfToken
+			anywhere = endKnown
 		}
 		if r.ID == "generic-api-key" || r.ID == "vault-service-token" {
 			anywhere = endOfCode
