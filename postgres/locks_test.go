@@ -118,3 +118,49 @@ func TestLockNames(t *testing.T) {
 		}
 	}
 }
+
+// A vacuum waits for a table that autovacuum has, longer than a write for a lock, and
+// lets its connection be as it was.
+func TestVacuumWaits(t *testing.T) {
+	db, dsn := open(t)
+	session(t, db, "a")
+	s := storeAt(t, dsn+"&lock_timeout=20")
+	other := raw(t, dsn)
+	if _, err := other.Exec(t.Context(), `BEGIN; LOCK TABLE messages IN SHARE UPDATE EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.Compact(t.Context(), engine.CompactOptions{})
+		done <- err
+	}()
+	for waits := 0; waits < 10; { // of ten looks, each longer apart than the lock may take
+		select {
+		case err := <-done:
+			t.Fatalf("it did not wait: %v", err)
+		case <-time.After(30 * time.Millisecond):
+		}
+		var n int
+		if err := other.QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relname = 'messages' AND NOT l.granted`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		waits += n
+	}
+	if _, err := other.Exec(t.Context(), `COMMIT`); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	for range leastConns {
+		c, err := s.acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Release()
+		var timeout string
+		if err := c.QueryRow(t.Context(), `SHOW lock_timeout`).Scan(&timeout); err != nil || timeout != "20ms" {
+			t.Errorf("lock_timeout is %s, %v", timeout, err)
+		}
+	}
+}

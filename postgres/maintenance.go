@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -11,6 +12,10 @@ import (
 // tables are those of a store, for maintenance.
 var tables = []string{"sessions", "messages", "state_meta", "sessiondb_terms", "sessiondb_unindexed", "sessiondb_odd", "sessiondb_orphans", "sessiondb_model_usage", "sessiondb_appends",
 	"sessiondb_trash", "sessiondb_trash_sessions", "sessiondb_trash_messages", "sessiondb_trash_orphans", "sessiondb_trash_model_usage", "sessiondb_tags", "sessiondb_trash_tags"}
+
+// vacuumWaits is how long a table may be taken: by autovacuum, which the server stops
+// for others, but only after its deadlock_timeout, a second unless it is set.
+const vacuumWaits = 30 * time.Second
 
 // Compact implements [engine.Maintenance]. The server cleans up by itself all the
 // time; this does it now, and lets the planner know what there is. It blocks
@@ -25,13 +30,21 @@ func (s *store) Compact(ctx context.Context, o engine.CompactOptions) (out engin
 		return out, mapError(err)
 	}
 	defer c.Release()
+	if _, err := c.Exec(ctx, fmt.Sprintf(`SET lock_timeout = %d`, vacuumWaits.Milliseconds())); err != nil {
+		return out, mapError(err)
+	}
+	defer func() { _, _ = c.Exec(context.WithoutCancel(ctx), `RESET lock_timeout`) }()
 	warned := s.warnings.of(c.Conn().PgConn())
 	defer s.warnings.forget(c.Conn().PgConn())
 	for i, table := range tables {
 		if o.Progress != nil {
 			o.Progress("vacuum "+table, int64(i), int64(len(tables)))
 		}
-		if _, err := c.Exec(ctx, `VACUUM (ANALYZE) `+table); err != nil {
+		_, err := c.Exec(ctx, `VACUUM (ANALYZE) `+table)
+		if isBusy(err) {
+			err = named(sessiondb.ErrBusy, err)
+		}
+		if err != nil {
 			return out, mapError(err)
 		}
 		if len(*warned) > 0 { // it passed over the table
