@@ -52,8 +52,9 @@ const copyPasses = 4
 // source is being written to all the time: stop that, and copy again.
 //
 // What no target could hold, such as messages without a session, is
-// [ErrUncopied], and told before anything is written; [CheckCopy] tells it before there
-// is a target. A value that the target can't hold is that error as well, and names the row.
+// [ErrUncopied], and told before anything is written; [CheckCopy] tells it before
+// there is a target. A value that the target can't hold is that error as well, and
+// names the row.
 func Copy(ctx context.Context, from, to *DB, o CopyOptions) (r CopyReport, err error) {
 	defer wrap(&err, "copy")
 	c := &copier{from: from, to: to, o: o, limit: copyRows}

@@ -124,9 +124,10 @@ func (r *matching) readableSession(hit []engine.Hit) (map[int64]string, error) {
 	return sessions, err
 }
 
-// bestSQL is a query for the best hits of an index, under a condition. With a second term in ORDER
-// BY, FTS5 does not sort everything itself. SQLite prepares a statement anew each
-// time where a limit or an offset was 0 or 1; a plus sign keeps it from that.
+// bestSQL is a query for the best hits of an index, under a condition. With a
+// second term in ORDER BY, FTS5 does not sort everything itself. SQLite prepares a
+// statement anew each time where a limit or an offset was 0 or 1; a plus sign keeps
+// it from that.
 func bestSQL(index, cond string) string {
 	return `SELECT rowid AS id, rank FROM ` + index + ` WHERE ` + index + ` MATCH ?` + cond + ` ORDER BY +rank, rowid LIMIT +? OFFSET +?`
 }
