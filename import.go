@@ -103,7 +103,7 @@ func (im *Importer) run(ctx context.Context, r io.Reader) error {
 		end := readErr != nil && !errors.Is(readErr, errLongLine)
 		if len(batch) >= batchSessions || size >= batchBytes || end && len(batch) > 0 {
 			if err := im.store(ctx, batch); err != nil {
-				return fmt.Errorf("lines %d-%d: %w", batch[0].line, batch[len(batch)-1].line, err)
+				return fmt.Errorf("%s: %w", whatCame(batch), err)
 			}
 			batch, size = nil, 0
 		}
@@ -115,6 +115,22 @@ func (im *Importer) run(ctx context.Context, r io.Reader) error {
 		}
 		im.progress(lines.n)
 	}
+}
+
+// whatCame names what a batch is of: lines, or where there are none, sessions.
+func whatCame(batch []*importedSession) string {
+	first, last := batch[0], batch[len(batch)-1]
+	if first.line == 0 {
+		return fromTo("session", first.id(), last.id())
+	}
+	return fromTo("line", fmt.Sprint(first.line), fmt.Sprint(last.line))
+}
+
+func fromTo(one, first, last string) string {
+	if first == last {
+		return one + " " + first
+	}
+	return one + "s " + first + " to " + last
 }
 
 // read reads a line; a bad one is reported.

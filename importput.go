@@ -2,6 +2,7 @@ package sessiondb
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -43,7 +44,7 @@ func (im *Importer) flush(ctx context.Context) error {
 	}
 	im.queue, im.size = nil, 0
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", fromTo("session", queue[0].id, queue[len(queue)-1].id), err)
 	}
 	for i, s := range queue {
 		im.settle(s, done[i])

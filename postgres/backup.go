@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -39,7 +41,7 @@ func (s *store) Backup(ctx context.Context, dst string) (out engine.Backup, err 
 	}
 	part, err := os.CreateTemp(filepath.Dir(dst), "."+filepath.Base(dst)+".*.part")
 	if err != nil {
-		return out, err
+		return out, unwritten(dst, err)
 	}
 	defer func() { _ = os.Remove(part.Name()) }()
 	defer func() { _ = part.Close() }()
@@ -54,11 +56,11 @@ func (s *store) Backup(ctx context.Context, dst string) (out engine.Backup, err 
 		}
 		return s.dump(ctx, program, snapshot, serverOf(q.(*tx).conn), part)
 	})
-	if err != nil {
-		return out, err
+	if err == nil {
+		err = part.Sync()
 	}
-	if err := part.Sync(); err != nil {
-		return out, err
+	if err != nil {
+		return out, unwritten(dst, err)
 	}
 	info, err := part.Stat()
 	if err != nil {
@@ -80,16 +82,31 @@ func (s *store) dump(ctx context.Context, program, snapshot string, at pgconn.Fa
 	c := s.pool.Config().ConnConfig
 	cmd := exec.CommandContext(ctx, program, "--format=custom", "--schema="+quotePattern(s.schema), "--snapshot="+snapshot, "--no-password",
 		"--host="+at.Host, fmt.Sprintf("--port=%d", at.Port), "--username="+c.User, "--dbname="+c.Database) // #nosec G204 -- pg_dump, with what Open was given
-	cmd.Env = append(append(os.Environ(), "PGPASSWORD="+c.Password), tlsEnvironment(s.dsn)...)
+	cmd.Env = append(append(os.Environ(), "LC_ALL=C", "PGPASSWORD="+c.Password), tlsEnvironment(s.dsn)...) // what it says is looked at
 	var told bytes.Buffer
 	cmd.Stdout, cmd.Stderr = to, &told
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("pg_dump: %w: %s", err, strings.TrimSpace(told.String()))
+	err := cmd.Run()
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case strings.Contains(strings.ToLower(told.String()), syscall.ENOSPC.Error()):
+		return syscall.ENOSPC
 	}
-	return nil
+	return fmt.Errorf("pg_dump: %w: %s", err, strings.TrimSpace(told.String()))
+}
+
+// unwritten is the error of a file that was not made, by its name and not by that of
+// the one that was to become it.
+func unwritten(path string, err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		err = fmt.Errorf("%s: %w", path, e.Err)
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("%w: %s: %w", sessiondb.ErrFull, path, syscall.ENOSPC)
+	}
+	return err
 }
 
 // serverOf is the server of several that a connection leads to: the snapshot is known

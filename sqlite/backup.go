@@ -55,9 +55,10 @@ func (s *store) Verify(ctx context.Context) (b engine.Backup, err error) {
 // whole.
 func (s *store) stageCopy(ctx context.Context, st *stage) (b engine.Backup, err error) {
 	if err := s.copyTo(ctx, st); err != nil {
-		return b, err
+		return b, st.explain(err)
 	}
-	return settle(ctx, st, s.report("verifying"))
+	b, err = settle(ctx, st, s.report("verifying"))
+	return b, st.explain(err)
 }
 
 // target is the absolute path of a backup, if one may be made there.

@@ -106,7 +106,8 @@ func dsn(path string, a access) string {
 	if a.busy == 0 {
 		a.busy = busyTimeout
 	}
-	q := url.Values{"mode": {a.mode}, "_busy_timeout": {strconv.Itoa(a.busy)}, "_pragma": a.allPragmas()}
+	// With _error_rc an error has no text that the connection has of another call.
+	q := url.Values{"mode": {a.mode}, "_busy_timeout": {strconv.Itoa(a.busy)}, "_pragma": a.allPragmas(), "_error_rc": {"1"}}
 	if a.forgiving {
 		q.Del("_pragma") // they would fail, and the driver sorts them
 	}

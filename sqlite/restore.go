@@ -82,7 +82,10 @@ func Restore(ctx context.Context, path, from string, o RestoreOptions) (r Restor
 	}
 	defer st.remove()
 	b, err := src.stageCopy(ctx, st)
-	if err != nil {
+	switch {
+	case errors.Is(err, sessiondb.ErrFull):
+		return r, &TargetError{err}
+	case err != nil:
 		return r, fmt.Errorf("%s: %w", from, err)
 	}
 	t.report(b)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/sessiondb-go/sessiondb"
 )
 
 // stage is a folder, for the user alone, in which a file is made before it gets
@@ -65,6 +67,17 @@ func noRoomIn(folder string, err error) error {
 		err = e.Err
 	}
 	return systemError(fmt.Errorf("no file can be made in %s: %w", folder, err))
+}
+
+// explain names the folder that has no room for the stage.
+func (st *stage) explain(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		err = systemError(syscall.ENOSPC) // without the name that only we know
+	}
+	if errors.Is(err, sessiondb.ErrFull) {
+		return fmt.Errorf("%w: %s", err, filepath.Dir(st.dir))
+	}
+	return err
 }
 
 // copy is the path of the file that is made.

@@ -4,8 +4,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -48,13 +50,27 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(a.In)
-	root.SetOut(a.Out)
+	help := &keptError{w: a.Out}
+	root.SetOut(help)
 	root.SetErr(a.Err)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !a.started {
 		err = usageError{err}
 	}
-	return a.report(ctx, cmd.CommandPath(), err)
+	return a.report(ctx, cmd.CommandPath(), cmp.Or(err, help.err))
+}
+
+// keptError is a writer that keeps its error: cobra prints help and looks at none.
+type keptError struct {
+	w   io.Writer
+	err error
+}
+
+func (k *keptError) Write(p []byte) (n int, err error) {
+	if n, err = k.w.Write(p); err != nil {
+		k.err = err
+	}
+	return n, err
 }
 
 func (a *app) root() *cobra.Command {
@@ -89,6 +105,7 @@ A SESSION is an id, the unique beginning of one, or a title.`,
 // strict makes the commands that cobra adds refuse what they don't know, as
 // ours do.
 func strict(root *cobra.Command) {
+	root.InitDefaultHelpFlag() // else what comes behind --help is taken for its value
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {

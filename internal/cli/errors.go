@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -134,7 +135,7 @@ func toldOf(path string, err error) error {
 
 // serverHint is the hint for such an error, empty where it is that of any store.
 func serverHint(err error) string {
-	if e := (storeError{}); !errors.As(err, &e) || !e.onServer {
+	if e := (storeError{}); !errors.As(err, &e) || !e.onServer || errors.Is(err, errNoRoom) { // which is here
 		return ""
 	}
 	for _, o := range serverHints {
@@ -173,7 +174,7 @@ func (a *app) report(ctx context.Context, command string, err error) int {
 		err = errInterrupted
 	}
 	code, hint := outcome(command, err)
-	line := strings.Join(strings.Fields(term.Line(pathOnce(err))), " ")
+	line := strings.Join(strings.Fields(term.Line(reasonsOnce(pathOnce(err)))), " ")
 	if hint != "" {
 		line += "; " + hint
 	}
@@ -189,6 +190,19 @@ func pathOnce(err error) string {
 		return strings.Replace(text, e.Error(), e.Err.Error(), 1)
 	}
 	return text
+}
+
+// reasonsOnce is the text of an error as one line. Where several were joined, one a
+// line, what another one says as well is left out.
+func reasonsOnce(text string) string {
+	var said []string
+	for reason := range strings.Lines(text) {
+		reason = strings.TrimSpace(reason)
+		if !slices.ContainsFunc(said, func(before string) bool { return strings.Contains(before, reason) }) {
+			said = append(said, reason)
+		}
+	}
+	return strings.Join(said, "; ")
 }
 
 func outcome(command string, err error) (code int, hint string) {

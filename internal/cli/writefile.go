@@ -36,7 +36,7 @@ func writeFile(path, store string, write func(io.Writer) error) (err error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*.tmp") // mode 0600
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, cause(err))
+		return unwritten(path, err)
 	}
 	defer func() {
 		if err != nil {
@@ -44,21 +44,34 @@ func writeFile(path, store string, write func(io.Writer) error) (err error) {
 			_ = os.Remove(f.Name())
 		}
 	}()
-	if err := write(f); err != nil {
+	if err := write(nameless{f, path}); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), target); err != nil {
-		return err
+	for _, step := range []func() error{f.Sync, f.Close, func() error { return os.Rename(f.Name(), target) }} {
+		if err := step(); err != nil {
+			return unwritten(path, err)
+		}
 	}
 	syncFolder(filepath.Dir(target))
 	return nil
 }
+
+// nameless is a file of a name that only we know. Its errors name the one that it
+// will have.
+type nameless struct {
+	f    *os.File
+	path string
+}
+
+func (n nameless) Write(p []byte) (int, error) {
+	written, err := n.f.Write(p)
+	if err != nil {
+		err = unwritten(n.path, err)
+	}
+	return written, err
+}
+
+func unwritten(path string, err error) error { return fmt.Errorf("write %s: %w", path, cause(err)) }
 
 func isLink(path string) bool {
 	info, err := os.Lstat(path)
