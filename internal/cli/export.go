@@ -174,7 +174,7 @@ func (a *app) export(ctx context.Context, db *sessiondb.DB, e exporting) error {
 		a.note("exported %s to %s", count(n, "session"), e.output)
 	}
 	if damaged > 0 {
-		return fmt.Errorf("export: part of %s is lost or lies on damaged pages; what could be read is written", count(damaged, "session"))
+		return failf(sessiondb.ErrCorrupt, "export: part of %s is lost or lies on damaged pages; what could be read is written", count(damaged, "session"))
 	}
 	return nil
 }
