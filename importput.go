@@ -117,7 +117,9 @@ type transcriptPut struct {
 	r      transcribedResult
 	stored *Session // as it is now
 	mark   importMark
-	parent string // of a new session
+	parent string          // of a new session
+	grown  *transcribedRow // to replace the last message
+	last   *Message        // which that is, nil if somebody changed it
 
 	// What came before in the same transaction: new sessions, and sessions that
 	// wait for a parent.
@@ -138,8 +140,11 @@ func (p *transcriptPut) run(ctx context.Context) (transcribedResult, error) {
 		return p.r, err
 	}
 	s.fillTimes(p.im.db.now())
+	if err := p.findGrown(ctx); err != nil {
+		return p.r, err
+	}
 	p.r.created = p.stored == nil && !p.im.ids[s.id]
-	p.r.writes = p.r.created || len(s.pending) > 0 || s.grown != nil
+	p.r.writes = p.r.created || len(s.pending) > 0 || p.grown != nil
 	p.r.messages = int64(len(s.pending))
 	for _, step := range []func(context.Context) error{p.findParent, p.create, p.messages, p.title, p.rest} {
 		if err := step(ctx); err != nil {
@@ -273,28 +278,44 @@ func (p *transcriptPut) messages(ctx context.Context) error {
 	return countMessages(ctx, p.tx, p.s.id, len(rows), calls)
 }
 
+// findGrown looks whether the last message has to be replaced, and may be. A mark
+// that counts a time which the message does not tell differs though nothing grew.
+func (p *transcriptPut) findGrown(ctx context.Context) error {
+	grown, mark := p.s.grown, p.s.mark
+	if grown == nil {
+		return nil
+	}
+	old, err := queryMessages(ctx, p.q, `FROM messages m WHERE m.id = ? AND m.session_id = ?`, mark.Last, p.s.id)
+	if err != nil || grown.untold && len(old) > 0 && messageDigest(&old[0], true) == grown.digest() {
+		return err
+	}
+	if p.grown = grown; len(old) > 0 && messageDigest(&old[0], mark.Untold) == mark.Digest {
+		p.last = &old[0]
+	}
+	return nil
+}
+
 // grow replaces the last message, unless somebody changed it. Where it tells no time
 // it keeps the one that it has.
 func (p *transcriptPut) grow(ctx context.Context) error {
-	grown := p.s.grown
+	grown, old := p.grown, p.last
 	if grown == nil {
 		return nil
 	}
 	p.mark.Digest, p.mark.Untold = grown.digest(), grown.untold
-	old, err := queryMessages(ctx, p.q, `FROM messages m WHERE m.id = ? AND m.session_id = ?`, p.mark.Last, p.s.id)
-	if err != nil || len(old) == 0 || messageDigest(&old[0], p.s.mark.Untold) != p.s.mark.Digest {
-		return err
+	if old == nil {
+		return nil
 	}
 	row := slices.Clone(grown.row)
 	if grown.untold {
-		row[timestampValue] = epochOrNil(old[0].Timestamp)
+		row[timestampValue] = epochOrNil(old.Timestamp)
 	}
 	if _, err := p.tx.Exec(ctx, updateMessageSQL, append(row[1:], p.mark.Last)...); err != nil {
 		return err
 	}
 	calls := toolCalls(row)
-	if old[0].ToolCalls != nil {
-		calls -= text.CountItems(string(old[0].ToolCalls))
+	if old.ToolCalls != nil {
+		calls -= text.CountItems(string(old.ToolCalls))
 	}
 	return countMessages(ctx, p.tx, p.s.id, 0, calls)
 }
