@@ -62,8 +62,11 @@ type matching struct {
 
 	unreadable int // hits that stand on damaged pages
 
+	// What holds for the whole search, which a walk in parts asks for each of them.
 	touch   map[*searchql.Term][]string // see compiler.pairs
 	spelled map[*searchql.Term]string   // see compiler.spelledOut
+	words   map[string]bool             // see compiler.hasWord
+	marked  *int                        // see compiler.structured
 
 	tally map[string]int64 // see engine.Match.Tally; nil where it is not known
 }

@@ -107,7 +107,10 @@ type compiler struct {
 	terms  map[*searchql.Term]*termPlan
 	within *idRange                  // the only messages that matter; nil for all
 	known  map[*searchql.Term]source // what their index finds, where that was read already
-	ranked bool                      // expressions are for the rank too, not only for what matches
+	// candidates is where the messages are read that hold a word as a fragment; nil to
+	// ask the index.
+	candidates func(*searchql.Term) ([]int64, error)
+	ranked     bool // expressions are for the rank too, not only for what matches
 }
 
 // idRange is the messages from one id to another.

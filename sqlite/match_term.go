@@ -183,18 +183,21 @@ func utf16Pair(r rune) (hi, lo rune) {
 // which is there for the word index but where it has no space beside it.
 const maxStructured = 300
 
+// markedSQL counts the messages of structured content, until there are too many.
+const markedSQL = `SELECT COUNT(*) FROM (SELECT 1 FROM ` + wordIndex + ` WHERE ` + wordIndex + ` MATCH '^ "json"' LIMIT ?)`
+
 // structured finds terms in structured content. The fragment index ends at the
 // NUL that such content begins with, but the word index knows its mark.
 func (c *compiler) structured(t *searchql.Term) ([]source, error) {
-	mark := fragment{matchSQL(wordIndex), []any{`^ "json"`}}
-	some, err := c.moreThan(mark, 0)
-	if err != nil || !some {
-		return nil, err
-	}
-	if !t.Fragment {
-		if many, err := c.moreThan(mark, maxStructured); err != nil || many {
+	if c.marked == nil {
+		var n int
+		if err := c.q.QueryRow(c.ctx, markedSQL, maxStructured+1).Scan(&n); err != nil {
 			return nil, err
 		}
+		c.marked = &n
+	}
+	if *c.marked == 0 || !t.Fragment && *c.marked > maxStructured {
+		return nil, nil
 	}
 	return []source{c.verified(t, `^ "json"`, `m.content < char(1)`, true)}, nil
 }
@@ -238,20 +241,31 @@ func (c *compiler) inside(t *searchql.Term) ([]source, error) {
 		return nil, nil
 	}
 	if utf8.RuneCountInString(t.Text) >= 3 {
-		found, known := c.find(gramIndex, quote(t.Text)), c.sourceSet(c.terms[t].sources[0])
-		candidates := fragment{found.sql + ` AND +rowid NOT IN (` + known.sql + `)`, join(found.args, known.args)}
-		many, err := c.moreThan(candidates, maxVerified)
+		few, ok, err := c.fewCandidates(t)
 		if err != nil {
 			return nil, err
 		}
-		if !many {
-			return []source{among(t, candidates)}, nil
+		if ok {
+			return []source{among(t, few)}, nil
 		}
 	}
 	if !c.indexes.grams.padded {
 		return nil, nil
 	}
 	return c.touching(t)
+}
+
+// fewCandidates is a query for the messages that hold a word as a fragment and were not
+// found by the index of words, if they are not too many to be read.
+func (c *compiler) fewCandidates(t *searchql.Term) (few fragment, ok bool, err error) {
+	if c.candidates != nil {
+		ids, err := c.candidates(t)
+		return listed(ids), len(ids) <= maxVerified, err
+	}
+	found, known := c.find(gramIndex, quote(t.Text)), c.sourceSet(c.terms[t].sources[0])
+	few = fragment{found.sql + ` AND +rowid NOT IN (` + known.sql + `)`, join(found.args, known.args)}
+	many, err := c.moreThan(few, maxVerified)
+	return few, !many, err
 }
 
 // maxTouching bounds the characters that are tried on each side of a word.

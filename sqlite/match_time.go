@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"slices"
+
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 	"github.com/sessiondb-go/sessiondb/internal/searchql"
 )
@@ -104,14 +106,17 @@ const (
 // messages: it goes through the messages by time, and asks for some of them at a
 // time which are hits.
 func (r *matching) walk(p *matchPlan, order string) error {
-	rows, err := r.q.Query(r.ctx, `SELECT m.id, m.session_id, m.timestamp FROM messages m CROSS JOIN sessions s ON s.id = m.session_id
- WHERE 1`+r.where()+order, r.whereArgs()...)
+	from, cond := `messages m`, r.where()
+	if cond != `` {
+		from += ` CROSS JOIN sessions s ON s.id = m.session_id`
+	}
+	rows, err := r.q.Query(r.ctx, `SELECT m.id, m.session_id, m.timestamp FROM `+from+` WHERE 1`+cond+order, r.whereArgs()...)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = rows.Close() }()
 	ties := ties{r: r, p: p}
-	w := walker{matching: r, plan: p}
+	w := walker{matching: r, plan: p, found: map[*searchql.Term]*idStream{}, fragments: map[*searchql.Term]*idStream{}}
 	defer w.close()
 	if err := w.open(); err != nil {
 		return err
@@ -124,19 +129,41 @@ func (r *matching) walk(p *matchPlan, order string) error {
 		if len(part) == 0 {
 			break
 		}
-		hits, err := w.hitsIn(part)
+		hits, err := w.hitsOf(part, cond == ``)
+		for _, m := range hits {
+			if err == nil && !r.done {
+				err = ties.add(m.Hit, m.at)
+			}
+		}
 		if err != nil {
 			return err
 		}
-		for _, m := range part {
-			if hits[m.MessageID] && !r.done {
-				if err := ties.add(m.Hit, m.at); err != nil {
-					return err
-				}
-			}
-		}
 	}
 	return ties.deliver()
+}
+
+// hitsOf returns the hits among some messages, in their order. Whether there is a
+// session of a message is looked up here for few, where no condition asked it of all.
+func (w *walker) hitsOf(part []timed, lookup bool) ([]timed, error) {
+	ids, err := w.hitsIn(part)
+	if err != nil {
+		return nil, err
+	}
+	hits := slices.DeleteFunc(part, func(m timed) bool { return !ids[m.MessageID] })
+	if len(hits) == 0 || !lookup {
+		return hits, nil
+	}
+	list := listed(messageIDs(hits))
+	whole, err := w.ids(fragment{`SELECT m.id FROM (` + list.sql + `)` + fromHits, list.args})
+	return slices.DeleteFunc(hits, func(m timed) bool { return !whole[m.MessageID] }), err
+}
+
+func messageIDs(list []timed) []int64 {
+	out := make([]int64, len(list))
+	for i, m := range list {
+		out[i] = m.MessageID
+	}
+	return out
 }
 
 func nextPart(rows engine.Rows, size int) (part []timed, err error) {
@@ -154,8 +181,11 @@ func nextPart(rows engine.Rows, size int) (part []timed, err error) {
 type walker struct {
 	*matching
 	plan  *matchPlan
-	found map[*searchql.Term]*idStream
-	all   map[int64]bool // every hit, once they were all looked for
+	found map[*searchql.Term]*idStream // by the index of the plan
+	// fragments is what the index of fragments finds of the terms, as it is asked for.
+	fragments map[*searchql.Term]*idStream
+	opened    []*idStream
+	all       map[int64]bool // every hit, once they were all looked for
 }
 
 // hitsIn returns the ids of the hits among some messages, and maybe others.
@@ -177,11 +207,12 @@ func (w *walker) hitsIn(part []timed) (map[int64]bool, error) {
 	}
 	root := w.m.Query.Root
 	c := &compiler{matching: w.matching, terms: map[*searchql.Term]*termPlan{}, within: &ids, known: map[*searchql.Term]source{}}
+	c.candidates = func(t *searchql.Term) ([]int64, error) { return w.candidates(t, part, ids) }
 	for t, found := range w.found {
 		if err := found.readTo(ids); err != nil {
 			return nil, err
 		}
-		c.known[t] = source{query: found.among(part)}
+		c.known[t] = source{query: listed(found.among(part))}
 	}
 	err := c.addPrimary(root)
 	if err == nil && w.plan.extra {

@@ -14,8 +14,8 @@ import (
 )
 
 // timedStore makes a store of random messages at few random times, some of them
-// with ids far from the others, and opens it twice: once every word counts as
-// common, once none does.
+// with ids far from the others or of a session that is gone, and opens it twice:
+// once every word counts as common, once none does.
 func timedStore(t *testing.T) (walked, looked *store) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state.db")
@@ -34,6 +34,9 @@ func timedStore(t *testing.T) (walked, looked *store) {
 		}
 	}
 	c := raw(t, path)
+	if _, err := c.exec(t.Context(), `PRAGMA foreign_keys = OFF`); err != nil {
+		t.Fatal(err)
+	}
 	r := rand.New(rand.NewPCG(7, 8))
 	id := int64(0)
 	for i := range 400 {
@@ -44,12 +47,15 @@ func timedStore(t *testing.T) (walked, looked *store) {
 		if i%9 == 0 {
 			text = "\x00json:" + fmt.Sprintf(`[{"type":"text","text":%q}]`, text)
 		}
+		if i%11 == 0 {
+			text += " 用docker部署"
+		}
 		at := float64(i / 5)
-		if i%7 == 0 {
-			at = float64(r.IntN(80))
+		if i%7 == 0 && i < 300 { // those far away are late, so that a walk from the oldest on meets few of them
+			at = float64(r.IntN(60))
 		}
 		if _, err := c.exec(t.Context(), `INSERT INTO messages (id, session_id, role, content, timestamp) VALUES (?, ?, 'user', ?, ?)`,
-			id, []string{"a", "b"}[r.IntN(2)], text, at); err != nil {
+			id, []string{"a", "b", "gone"}[r.IntN(2+i%2)], text, at); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -39,7 +39,16 @@ func (c *compiler) hasWord(word string, prefix bool) (bool, error) {
 	if prefix {
 		end = word + maxRune
 	}
+	key := word + " " + end
+	has, asked := c.words[key]
+	if asked {
+		return has, nil
+	}
 	term, err := c.nextTerm(wordVocab, word, end)
+	if c.words == nil {
+		c.words = map[string]bool{}
+	}
+	c.words[key] = term != ""
 	return term != "", err
 }
 
