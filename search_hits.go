@@ -35,43 +35,61 @@ func (f *finder) loadBatch(found []engine.Hit, around bool) ([]SearchHit, error)
 	for i, h := range found {
 		ids[i] = h.MessageID
 	}
-	byID := make(map[int64]*SearchHit, len(found))
-	if err := f.loadRows(byID, ids); err != nil {
+	rows, err := f.loadRows(ids, around)
+	if err != nil {
 		return nil, err
 	}
 	if around {
-		if err := f.loadContext(byID, ids); err != nil {
+		if err := f.loadContext(rows); err != nil {
 			return nil, err
 		}
 	}
 	out := make([]SearchHit, 0, len(found))
 	for _, h := range found {
-		if hit := byID[h.MessageID]; hit != nil {
-			out = append(out, *hit)
+		if row := rows[h.MessageID]; row != nil {
+			out = append(out, row.hit)
 		}
 	}
 	return out, nil
 }
 
-func (f *finder) loadRows(byID map[int64]*SearchHit, ids []any) error {
+// hitRow is a hit as it was read.
+type hitRow struct {
+	hit           SearchHit
+	before, after int64          // the messages around it, 0 where there is none
+	shown         ContextMessage // itself
+}
+
+// loadRows reads hits by id and, if asked, which messages stand around them.
+func (f *finder) loadRows(ids []any, around bool) (map[int64]*hitRow, error) {
+	neighbours := noNeighbours
+	if around {
+		neighbours = neighboursSQL
+	}
 	patterns := f.patterns()
+	out := make(map[int64]*hitRow, len(ids))
 	var o odd
-	var h SearchHit
+	var r hitRow
 	var content, calls string
+	h := &r.hit
 	targets := []any{
 		&h.MessageID, textColumn{"", &h.SessionID, &o}, textColumn{"", &h.Role, &o}, textColumn{"", &content, &o},
 		nullTextColumn{"", &h.ToolName, &o}, textColumn{"", &calls, &o}, timeColumn{"", &h.Timestamp, &o},
 		textColumn{"", &h.Source, &o}, nullTextColumn{"", &h.Model, &o}, timeColumn{"", &h.SessionStarted, &o},
+		&r.before, &r.after,
 	}
-	return eachRow(f.ctx, f.q, func(r engine.Rows) error {
-		if err := r.Scan(targets...); err != nil {
+	return out, eachRow(f.ctx, f.q, func(rows engine.Rows) error {
+		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
 		h.Snippet = snippet(content, deref(h.ToolName), calls, patterns)
-		hit := h
-		byID[h.MessageID] = &hit
+		if around {
+			r.shown = contextMessage(h.Role, contentFrom(content))
+		}
+		row := r
+		out[h.MessageID] = &row
 		return nil
-	}, `SELECT m.id, m.session_id, m.role, m.content, m.tool_name, m.tool_calls, m.timestamp, s.source, s.model, s.started_at
+	}, `SELECT m.id, m.session_id, m.role, m.content, m.tool_name, m.tool_calls, m.timestamp, s.source, s.model, s.started_at, `+neighbours+`
  FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id IN (`+placeholders(len(ids))+`)`, ids...)
 }
 
@@ -98,37 +116,35 @@ const noText = "[multimodal content]"
 // contextChars is how much of a neighbour is shown.
 const contextChars = 200
 
-// neighboursSQL finds the messages right before and right after each hit, in
-// its session. They most often have the next ids; where they have not, the
-// index of the session knows them.
-const neighboursSQL = `SELECT m.id, COALESCE(
+// neighboursSQL are the messages right before and right after a hit m, in its
+// session. They most often have the next ids; where they have not, the index of
+// the session knows them.
+const neighboursSQL = `COALESCE(
  (SELECT MAX(p.id) FROM messages p WHERE p.id < m.id AND p.id >= m.id - 16 AND p.session_id || '' = m.session_id),
  (SELECT MAX(p.id) FROM messages p WHERE p.session_id = m.session_id AND +p.id < m.id), 0), COALESCE(
  (SELECT MIN(n.id) FROM messages n WHERE n.id > m.id AND n.id <= m.id + 16 AND n.session_id || '' = m.session_id),
- (SELECT MIN(n.id) FROM messages n WHERE n.session_id = m.session_id AND +n.id > m.id), 0)
- FROM messages m WHERE m.id IN (`
+ (SELECT MIN(n.id) FROM messages n WHERE n.session_id = m.session_id AND +n.id > m.id), 0)`
 
-func (f *finder) loadContext(byID map[int64]*SearchHit, ids []any) error {
-	around := make(map[int64][3]int64, len(ids))
-	wanted := make(map[int64]bool, 3*len(ids))
-	var id, before, after int64
-	targets := []any{&id, &before, &after}
-	err := eachRow(f.ctx, f.q, func(r engine.Rows) error {
-		err := r.Scan(targets...)
-		around[id] = [3]int64{before, id, after}
-		for _, n := range around[id] {
-			wanted[n] = true
+const noNeighbours = `0, 0`
+
+// loadContext reads what stands around hits.
+func (f *finder) loadContext(rows map[int64]*hitRow) error {
+	wanted := make(map[int64]bool, 2*len(rows))
+	for _, r := range rows {
+		for _, id := range []int64{r.before, r.after} {
+			if rows[id] == nil && id != 0 {
+				wanted[id] = true
+			}
 		}
-		return err
-	}, neighboursSQL+placeholders(len(ids))+`)`, ids...)
-	if err != nil {
-		return err
 	}
 	messages, err := f.contextMessages(wanted)
-	for id, h := range byID {
-		for _, n := range around[id] {
+	for id, r := range rows {
+		messages[id] = r.shown
+	}
+	for id, r := range rows {
+		for _, n := range []int64{r.before, id, r.after} {
 			if m, ok := messages[n]; ok {
-				h.Context = append(h.Context, m)
+				r.hit.Context = append(r.hit.Context, m)
 			}
 		}
 	}
@@ -141,6 +157,9 @@ func (f *finder) contextMessages(wanted map[int64]bool) (map[int64]ContextMessag
 		ids = append(ids, id)
 	}
 	out := make(map[int64]ContextMessage, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
 	var id int64
 	var role string
 	var c Content
