@@ -20,9 +20,10 @@ const module = "github.com/sessiondb-go/sessiondb"
 // import. docs/architecture.md says why. "." is the root.
 var rooms = map[string][]string{
 	".":                    {"internal/engine", "internal/retry", "internal/searchql", "internal/text"},
-	"sqlite":               {".", "internal/engine", "internal/retry", "internal/scan", "internal/searchql", "internal/sqlitefile", "internal/text"},
+	"sqlite":               {".", "internal/engine", "internal/retry", "internal/scan", "internal/searchql", "internal/sqlitefile", "internal/text", "internal/walvfs"},
 	"postgres":             {".", "internal/engine", "internal/retry", "internal/scan", "internal/searchql", "internal/text"},
 	"internal/sqlitefile":  {},
+	"internal/walvfs":      {},
 	"internal/scan":        {"internal/engine"},
 	"internal/retry":       {},
 	"internal/pgtest":      {}, // tests only
@@ -51,7 +52,8 @@ var rooms = map[string][]string{
 
 // guests are the third-party modules and the packages that may import them.
 var guests = map[string][]string{
-	"modernc.org/sqlite":                     {"sqlite", "internal/crashtest"},
+	"modernc.org/sqlite":                     {"sqlite", "internal/crashtest", "internal/walvfs"},
+	"modernc.org/libc":                       {"internal/walvfs"},
 	"github.com/jackc/pgx/v5":                {"postgres"},
 	"golang.org/x/sys":                       {"sqlite", "internal/term"},
 	"github.com/spf13/cobra":                 {"internal/cli"},

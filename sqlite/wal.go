@@ -8,12 +8,18 @@ import (
 	"os"
 
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/sessiondb-go/sessiondb/internal/walvfs"
 )
 
 // openWriter opens the write connection. Where the log that the file asks for
 // can't be used, it is turned off first.
 func (s *store) openWriter(ctx context.Context, a access) (err error) {
-	s.w, err = openConn(ctx, s.path, a)
+	writes := a
+	if a.vfs == "" {
+		writes.vfs = walvfs.Name()
+	}
+	s.w, err = openConn(ctx, s.path, writes)
 	if noSharedMemory(err) {
 		return s.leaveWAL(ctx, a, err)
 	}
