@@ -106,7 +106,7 @@ func (db *DB) settled(ctx context.Context) (int64, error) {
 }
 
 func (db *DB) watchPage(ctx context.Context, f WatchFilter, last int64) (out []Message, err error) {
-	defer wrap(&err, "watch messages after %d", last)
+	defer wrap(&err, "watch")
 	upTo, err := db.settled(ctx)
 	if err != nil || upTo <= last {
 		return nil, err

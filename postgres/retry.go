@@ -18,11 +18,13 @@ const lockTimeout = time.Second
 const patience = 30 * time.Second
 
 // retry runs op until nobody is in the way, or the policy is used up; then the
-// error is a *sessiondb.BusyError. A connection that was lost is made anew.
+// error is a *sessiondb.BusyError. A connection that was lost is made anew. Who does
+// not wait for so long hears why there is none all the same.
 func (s *store) retry(ctx context.Context, op func() error) error {
 	busy := 0
-	return retry.Do(ctx, s.pause, op, func(err error, _ int, waited time.Duration) error {
-		if gone := (*goneError)(nil); errors.As(err, &gone) {
+	var gone *goneError
+	err := retry.Do(ctx, s.pause, op, func(err error, _ int, waited time.Duration) error {
+		if errors.As(err, &gone) {
 			if waited < patience {
 				return nil
 			}
@@ -38,4 +40,8 @@ func (s *store) retry(ctx context.Context, op func() error) error {
 		}
 		return &sessiondb.BusyError{Attempts: busy, Waited: waited}
 	})
+	if gone != nil && errors.Is(err, context.DeadlineExceeded) {
+		return gone
+	}
+	return err
 }

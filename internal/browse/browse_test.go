@@ -355,11 +355,11 @@ func TestStoreGone(t *testing.T) {
 // shown when it answers again.
 func TestServerAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		away := fmt.Errorf("%w: refused", sessiondb.ErrConnection)
+		away := fmt.Errorf("search: %w: refused", sessiondb.ErrConnection)
 		p := sit(t, story(t), 80, 24)
 		told := func(what string, want bool) {
 			t.Helper()
-			if screen := p.screenshot(); strings.Contains(screen, "refused; trying again") != want || strings.Contains(screen, "searching") || strings.Contains(screen, "nothing found") {
+			if screen := p.screenshot(); strings.Contains(screen, "\n"+sessiondb.ErrConnection.Error()+": refused; trying again") != want || strings.Contains(screen, "searching") || strings.Contains(screen, "nothing found") {
 				t.Errorf("%s:\n%s", what, screen)
 			}
 		}

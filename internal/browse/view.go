@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/term"
 )
 
@@ -230,7 +231,8 @@ func (m *model) status() string {
 // told is what there is to say: what happened, or that the server is away.
 func (m *model) told() string {
 	if m.note == "" && m.away != nil {
-		return m.away.Error() + "; trying again"
+		text := m.away.Error()
+		return text[max(0, strings.Index(text, sessiondb.ErrConnection.Error())):] + "; trying again" // whatever was asked
 	}
 	return m.note
 }

@@ -149,7 +149,7 @@ func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // metrics tells what was counted, in the text format of Prometheus.
 func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
 	var sessions, messages int64
-	err := s.answers(r.Context())
+	err := s.answers(r.Context(), healthTimeout)
 	if err == nil {
 		sessions, err = s.db.SessionCount(r.Context(), "")
 	}

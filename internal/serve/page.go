@@ -3,12 +3,14 @@ package serve
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"html/template"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/api"
 	"github.com/sessiondb-go/sessiondb/internal/term"
 )
@@ -63,8 +65,21 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // nobody is there to see it
 	}
+	if unanswered(err) {
+		s.log.Warn("the store does not answer", "error", err)
+		s.failWith(w, http.StatusServiceUnavailable, failure{away(err), "What was acknowledged is safe. Load the page again when the store can be reached."})
+		return
+	}
 	p := api.Explain(err)
 	s.failWith(w, statusOf(p.Kind), failure{p.Message, hints[p.Kind]})
+}
+
+// away says that the store does not answer, and why if that is known.
+func away(err error) string {
+	if !errors.Is(err, sessiondb.ErrConnection) {
+		return "The store does not answer."
+	}
+	return "The store does not answer: " + err.Error()
 }
 
 func (s *server) failWith(w http.ResponseWriter, status int, f failure) {

@@ -21,6 +21,7 @@ var orders = []string{"start", "newest", "oldest", byRank}
 // asked shows a page only to who asks for what it knows: an address with a mistake
 // in it would show something else without a word.
 func (s *server) asked(page http.HandlerFunc, names ...string) http.HandlerFunc {
+	page = s.answering(page)
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := checkQuery(r.URL.Query(), names); err != nil {
 			s.fail(w, r, err)

@@ -4,6 +4,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -89,9 +90,9 @@ func (s *server) rooms(open *http.ServeMux) http.Handler {
 	mux.HandleFunc("GET /usage", s.asked(s.usage, "days", "source"))
 	mux.HandleFunc("GET /health", s.asked(s.health))
 	mux.HandleFunc("POST /check", s.check)
-	mux.HandleFunc("POST /rename", s.rename)
+	mux.HandleFunc("POST /rename", s.answering(s.rename))
 	mux.HandleFunc("GET /delete", s.asked(s.askDelete, "id"))
-	mux.HandleFunc("POST /delete", s.delete)
+	mux.HandleFunc("POST /delete", s.answering(s.delete))
 	mux.HandleFunc("GET /export", s.asked(s.export, "id", "source", "format", "lineage", "redact"))
 	mux.HandleFunc("GET /events", s.events)
 	mux.HandleFunc("GET /metrics", s.metrics)
@@ -140,21 +141,41 @@ func Serve(ctx context.Context, l net.Listener, db *sessiondb.DB, o Options) err
 func (s *server) readOnly() bool { return s.db.Info().ReadOnly }
 
 // healthTimeout is how long a monitor waits to hear whether the store answers: not
-// as long as a read waits for a server that is away.
-const healthTimeout = 2 * time.Second
+// as long as a read waits for a server that is away. pageTimeout is how long a person
+// does; what a page asks for may take longer, once the store answers.
+const (
+	healthTimeout = 2 * time.Second
+	pageTimeout   = 5 * time.Second
+)
 
-// answers is nil while the store can be read.
-func (s *server) answers(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+// answers is nil if the store can be read, and tells so in time.
+func (s *server) answers(ctx context.Context, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	_, _, err := s.db.Meta(ctx, "health")
-	return err
+	return cmp.Or(errors.Unwrap(err), err) // what was asked for interests nobody
+}
+
+// answering is a page of a store that answers. What else is wrong, the page tells.
+func (s *server) answering(page http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := s.answers(r.Context(), pageTimeout); unanswered(err) {
+			s.fail(w, r, err)
+			return
+		}
+		page(w, r)
+	}
+}
+
+// unanswered says that there is no answer, not even that something is wrong.
+func unanswered(err error) bool {
+	return errors.Is(err, sessiondb.ErrConnection) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // healthz says that the store answers. It tells nothing else, so no token is
 // needed.
 func (s *server) healthz(w http.ResponseWriter, r *http.Request) {
-	if err := s.answers(r.Context()); err != nil {
+	if err := s.answers(r.Context(), healthTimeout); err != nil {
 		s.log.Warn("the store does not answer", "error", err)
 		http.Error(w, "the store does not answer", http.StatusServiceUnavailable)
 		return
