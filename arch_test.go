@@ -42,11 +42,12 @@ var rooms = map[string][]string{
 	"internal/transcript":  {"."},
 	"internal/highlight":   {},
 	"internal/htmlview":    {".", "internal/highlight", "internal/transcript"},
+	"internal/export":      {".", "internal/htmlview", "internal/term", "internal/transcript"},
 	"internal/httpaccess":  {},
 	"internal/browse":      {".", "internal/highlight", "internal/term", "internal/transcript"},
 	"internal/mcp":         {".", "internal/transcript", "internal/httpaccess"},
-	"internal/serve":       {".", "internal/api", "internal/httpaccess", "internal/htmlview", "internal/redact", "internal/term", "internal/transcript"},
-	"internal/cli":         {".", "sqlite", "postgres", "internal/rpc", "internal/mcp", "internal/serve", "internal/httpaccess", "internal/api", "internal/redact", "internal/transcript", "internal/htmlview", "internal/foreign", "internal/foreign", "internal/term", "internal/browse"},
+	"internal/serve":       {".", "internal/api", "internal/export", "internal/httpaccess", "internal/htmlview", "internal/redact", "internal/term", "internal/transcript"},
+	"internal/cli":         {".", "sqlite", "postgres", "internal/rpc", "internal/mcp", "internal/serve", "internal/httpaccess", "internal/api", "internal/redact", "internal/transcript", "internal/export", "internal/foreign", "internal/term", "internal/browse"},
 	"cmd/sessiondb":        {"internal/cli"},
 }
 

@@ -12,10 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sessiondb-go/sessiondb"
-	"github.com/sessiondb-go/sessiondb/internal/htmlview"
+	"github.com/sessiondb-go/sessiondb/internal/export"
 	"github.com/sessiondb-go/sessiondb/internal/redact"
 	"github.com/sessiondb-go/sessiondb/internal/term"
-	"github.com/sessiondb-go/sessiondb/internal/transcript"
 )
 
 func (a *app) exportCommand() *cobra.Command {
@@ -36,7 +35,7 @@ how many are is told on the standard error. Read a file before you give it away
 all the same: a secret that looks like nothing is not found.`,
 		ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("format", e.format, "jsonl", "markdown", "html"); err != nil {
+			if err := oneOf("format", e.format, export.Formats...); err != nil {
 				return err
 			}
 			ctx := cmd.Context()
@@ -52,14 +51,14 @@ all the same: a secret that looks like nothing is not found.`,
 		},
 	}
 	cmd.Flags().StringVarP(&e.output, "output", "o", "", "write to `FILE` instead of the standard output")
-	cmd.Flags().StringVar(&e.format, "format", "jsonl", "what to write: jsonl, markdown or html")
+	cmd.Flags().StringVar(&e.format, "format", export.JSONL, "what to write: jsonl, markdown or html")
 	cmd.Flags().StringVar(&e.filter.Source, "source", "", "only sessions from `SOURCE`")
 	cmd.Flags().StringVar(&e.search, "search", "", "sessions in which a message matches `QUERY`, as 'sessiondb search' finds them")
 	cmd.Flags().BoolVar(&e.lineage, "lineage", false, "also all sessions that belong to the same tree")
 	cmd.Flags().BoolVar(&e.masked, "redact", false, "mask what looks like an API key, a token or a password")
 	a.tagFlag(cmd, &e.tag)
 	a.completeSource(cmd, "source")
-	a.completeFlag(cmd, "format", "jsonl", "markdown", "html")
+	a.completeFlag(cmd, "format", export.Formats...)
 	return cmd
 }
 
@@ -160,11 +159,11 @@ func (a *app) export(ctx context.Context, db *sessiondb.DB, e exporting) error {
 	var n int64
 	write := func(w io.Writer) (err error) {
 		b := bufio.NewWriterSize(w, 1<<16)
-		n, err = exportAs(ctx, db, b, f, e.format)
+		n, err = export.As(ctx, db, b, f, e.format)
 		return errors.Join(err, b.Flush()) // what could be read is worth having
 	}
 	out := a.jsonOut()
-	if a.OutTTY && e.format != "jsonl" {
+	if a.OutTTY && e.format != export.JSONL {
 		out = term.TextWriter(a.Out)
 	}
 	if err := a.writeTo(e.output, out, write); err != nil {
@@ -177,20 +176,6 @@ func (a *app) export(ctx context.Context, db *sessiondb.DB, e exporting) error {
 		return failf(sessiondb.ErrCorrupt, "export: part of %s is lost or lies on damaged pages; what could be read is written", count(damaged, "session"))
 	}
 	return nil
-}
-
-// exportAs writes an export in a format. What people read shows control characters
-// wherever it goes: it may be printed later.
-func exportAs(ctx context.Context, db *sessiondb.DB, w io.Writer, f sessiondb.ExportFilter, format string) (n int64, err error) {
-	switch format {
-	case "markdown":
-		return transcript.Export(ctx, db, f, &transcript.Markdown{W: term.FileWriter(w)})
-	case "html":
-		page := &htmlview.Page{W: term.FileWriter(w)}
-		n, err = transcript.Export(ctx, db, f, page)
-		return n, errors.Join(err, page.Close())
-	}
-	return db.ExportAll(ctx, w, f)
 }
 
 // writeTo writes to a file, or to out if output names none.

@@ -2,8 +2,8 @@ package serve
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,18 +12,15 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/api"
-	"github.com/sessiondb-go/sessiondb/internal/htmlview"
+	"github.com/sessiondb-go/sessiondb/internal/export"
 	"github.com/sessiondb-go/sessiondb/internal/redact"
-	"github.com/sessiondb-go/sessiondb/internal/term"
-	"github.com/sessiondb-go/sessiondb/internal/transcript"
 )
 
 // formats are those of an export: the kind of the file and the end of its name.
 var formats = map[string]struct{ kind, suffix string }{
-	"":         {"application/x-ndjson", ".jsonl"},
-	"jsonl":    {"application/x-ndjson", ".jsonl"},
-	"markdown": {"text/markdown; charset=utf-8", ".md"},
-	"html":     {"text/html; charset=utf-8", ".html"},
+	export.JSONL:    {"application/x-ndjson", ".jsonl"},
+	export.Markdown: {"text/markdown; charset=utf-8", ".md"},
+	export.HTML:     {"text/html; charset=utf-8", ".html"},
 }
 
 // export sends conversations as a file, as they are read: one with all its parts,
@@ -31,7 +28,8 @@ var formats = map[string]struct{ kind, suffix string }{
 // redact=1 secrets are masked.
 func (s *server) export(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	format, ok := formats[q.Get("format")]
+	as := cmp.Or(q.Get("format"), export.JSONL)
+	format, ok := formats[as]
 	if !ok {
 		s.fail(w, r, &api.ParamError{Param: "format", Reason: "it is jsonl, markdown or html"})
 		return
@@ -52,7 +50,7 @@ func (s *server) export(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", format.kind)
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", file+format.suffix))
 	out := bufio.NewWriterSize(&steady{w, http.NewResponseController(w)}, 64<<10)
-	err := exportAs(r.Context(), s.db, out, f, q.Get("format"))
+	_, err := export.As(r.Context(), s.db, out, f, as)
 	if err == nil {
 		err = out.Flush()
 	}
@@ -86,20 +84,6 @@ func chosen(ctx context.Context, db *sessiondb.DB, id string, lineage bool) (ids
 var noFileName = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
 func fileName(id string) string { return "session-" + noFileName.ReplaceAllString(id, "_") }
-
-func exportAs(ctx context.Context, db *sessiondb.DB, w io.Writer, f sessiondb.ExportFilter, format string) (err error) {
-	switch format {
-	case "markdown":
-		_, err = transcript.Export(ctx, db, f, &transcript.Markdown{W: term.FileWriter(w)})
-	case "html":
-		page := &htmlview.Page{W: term.FileWriter(w)}
-		_, err = transcript.Export(ctx, db, f, page)
-		err = errors.Join(err, page.Close())
-	default:
-		_, err = db.ExportAll(ctx, w, f)
-	}
-	return err
-}
 
 // steady ends an answer that nobody reads: it holds a snapshot of the store.
 type steady struct {
