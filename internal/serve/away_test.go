@@ -56,7 +56,9 @@ func TestServerAway(t *testing.T) {
 	monitor("/metrics", http.StatusOK, "sessiondb_up 0")
 	var pages sync.WaitGroup
 	for _, page := range []string{"/health", "/", "/session?id=a", "/usage", "/export"} {
-		pages.Go(func() { monitor(page, http.StatusServiceUnavailable, "The store does not answer: "+sessiondb.ErrConnection.Error()) })
+		pages.Go(func() {
+			monitor(page, http.StatusServiceUnavailable, "The store does not answer: "+sessiondb.ErrConnection.Error())
+		})
 	}
 	pages.Wait()
 }
