@@ -117,7 +117,8 @@ func named(name, err error) error {
 }
 
 // undoes says that SQLite may have rolled the whole transaction back by
-// itself, so that nothing done before in it can be relied on.
+// itself, so that nothing done before in it can be relied on. After an error of
+// the disk a part of the log may be missing too (internal/walvfs).
 func undoes(err error) bool {
 	switch primaryCode(err) {
 	case lib.SQLITE_FULL, lib.SQLITE_IOERR, lib.SQLITE_NOMEM, lib.SQLITE_BUSY,

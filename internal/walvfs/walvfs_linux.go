@@ -96,14 +96,14 @@ func open(tls *libc.TLS, _, name, f uintptr, flags int32, out uintptr) int32 {
 		*known(f) = file{own: *methods}
 		*methods = over(tls, databases, *methods)
 	case flags&lib.SQLITE_OPEN_WAL != 0:
-		db := lib.Xsqlite3_database_file_object(tls, name)
+		db, ours := lib.Xsqlite3_database_file_object(tls, name), over(tls, logs, *methods)
 		gathered := libc.Xmalloc(tls, room)
-		if db == 0 || gathered == 0 {
+		if db == 0 || gathered == 0 || ours == *methods {
+			libc.Xfree(tls, gathered)
 			return rc
 		}
 		*known(f) = file{own: *methods, log: db, gathered: gathered}
-		known(db).log = f
-		*methods = over(tls, logs, *methods)
+		known(db).log, *methods = f, ours
 	}
 	return rc
 }
@@ -142,7 +142,9 @@ func over(tls *libc.TLS, tables *methodTables, methods uintptr) uintptr {
 	return first.(uintptr)
 }
 
-// flush writes what was gathered.
+// flush writes what was gathered. Where that fails it is gone, though SQLite was told that
+// it was written: who writes through the layer must give the transaction up at the first
+// such error, which is one of a full disk or of the system.
 func flush(tls *libc.TLS, f uintptr) (*file, int32) {
 	k := known(f)
 	n := k.n
