@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -372,6 +373,50 @@ func (db *DB) FindSession(ctx context.Context, ref string) (Session, error) {
 		return Session{}, err
 	}
 	return db.Session(ctx, id)
+}
+
+// SessionNamed returns the session that ref can only mean: an id, else the only
+// session of which ref is the beginning of the id or the whole title. It is for
+// what changes a session: unlike [DB.FindSession] it takes no title for another
+// of its lineage. None is [ErrNotFound], several are an [*AmbiguousError].
+func (db *DB) SessionNamed(ctx context.Context, ref string) (s Session, err error) {
+	defer wrap(&err, "find session %q", ref)
+	err = db.readPast(ctx, func(q engine.Queryer) error {
+		fit, err := namedIn(ctx, q, ref)
+		switch {
+		case err != nil:
+			return err
+		case len(fit) == 0:
+			return ErrNotFound
+		case len(fit) > 1:
+			return &AmbiguousError{Ref: ref, Candidates: fit}
+		}
+		s, err = sessionByID(ctx, q, fit[0])
+		return err
+	})
+	return s, err
+}
+
+// namedIn returns the ids that ref stands for by itself, at most maxCandidates.
+func namedIn(ctx context.Context, q engine.Queryer, ref string) ([]string, error) {
+	if ref == "" {
+		return nil, nil
+	}
+	id, err := resolveID(ctx, q, ref)
+	var several *AmbiguousError
+	switch {
+	case errors.As(err, &several):
+		return several.Candidates, nil
+	case err != nil && !errors.Is(err, ErrNotFound):
+		return nil, err
+	case err == nil && id == ref:
+		return []string{id}, nil
+	}
+	fit, e := queryStrings(ctx, q, `SELECT id FROM sessions WHERE title = ? ORDER BY started_at DESC, id DESC LIMIT ?`, validText(ref), maxCandidates)
+	if e == nil && err == nil && !slices.Contains(fit, id) {
+		fit = append([]string{id}, fit...)
+	}
+	return fit, e
 }
 
 // SessionCount counts sessions, of one source if source is not empty.

@@ -82,7 +82,9 @@ any of them in milliseconds, and never loses one. It works in place on the
 state.db of Hermes Agent.
 
 The store is --db FILE, else $HERMES_HOME/state.db, else ~/.hermes/state.db.
-A SESSION is an id, the unique beginning of one, or a title.`,
+A SESSION is an id, the unique beginning of one, or a title. To read or to go on,
+a title stands for the newest of its numbered ones, "plan" for "plan #3"; rename,
+delete and tag take the session of exactly that title.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {

@@ -48,7 +48,7 @@ func (a *app) delete(ctx context.Context, ref string, c consent, files transcrip
 	var s sessiondb.Session
 	var would sessiondb.DeleteReport
 	err := a.read(ctx, func(db *sessiondb.DB) (err error) {
-		if s, err = a.find(ctx, db, ref); err != nil {
+		if s, err = a.findExactly(ctx, db, ref); err != nil {
 			return err
 		}
 		would, err = db.DeleteSession(ctx, s.ID, o)

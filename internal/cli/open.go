@@ -168,16 +168,28 @@ func (f *firstError) note(err error) { f.once.Do(func() { f.err = err }) }
 
 // find returns the session that a person means.
 func (a *app) find(ctx context.Context, db *sessiondb.DB, ref string) (sessiondb.Session, error) {
+	return found(ctx, ref, db.FindSession, "the title")
+}
+
+// findExactly returns the session that a command changes, where a title stands
+// for no other of its lineage.
+func (a *app) findExactly(ctx context.Context, db *sessiondb.DB, ref string) (sessiondb.Session, error) {
+	return found(ctx, ref, db.SessionNamed, "exactly the title")
+}
+
+type lookup func(ctx context.Context, ref string) (sessiondb.Session, error)
+
+func found(ctx context.Context, ref string, look lookup, titled string) (sessiondb.Session, error) {
 	if ref == "" {
 		return sessiondb.Session{}, usagef("the session is empty: give an id, the beginning of one, or a title")
 	}
-	s, err := db.FindSession(ctx, ref)
+	s, err := look(ctx, ref)
 	var several *sessiondb.AmbiguousError
 	switch {
 	case errors.As(err, &several):
 		return s, several
 	case errors.Is(err, sessiondb.ErrNotFound):
-		return s, failf(err, "no session has the id or the title %q, and no id begins with it", ref)
+		return s, failf(err, "no session has the id or %s %q, and no id begins with it", titled, ref)
 	}
 	return s, err
 }

@@ -25,7 +25,7 @@ func (a *app) renameCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return a.write(ctx, func(db *sessiondb.DB) error {
-				s, err := a.find(ctx, db, args[0])
+				s, err := a.findExactly(ctx, db, args[0])
 				if err != nil {
 					return err
 				}

@@ -100,7 +100,7 @@ func (a *app) tag(ctx context.Context, t tagging) error {
 		open = a.read
 	}
 	return open(ctx, func(db *sessiondb.DB) error {
-		s, err := a.find(ctx, db, t.session)
+		s, err := a.findExactly(ctx, db, t.session)
 		if err != nil {
 			return err
 		}

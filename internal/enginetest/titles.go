@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,6 +85,31 @@ func testTitles(t *testing.T, h *harness) {
 		for _, title := range []string{"pl_n", "", "%", "plan #3"} {
 			if id, err := db.ResolveTitle(t.Context(), title); !errors.Is(err, sessiondb.ErrNotFound) {
 				t.Errorf("resolve %q: %q, %v", title, id, err)
+			}
+		}
+	})
+	t.Run("what changes a session takes the one that is named", func(t *testing.T) {
+		db, c := h.store(t)
+		for id, title := range map[string]string{"a": "plan", "b": "plan #2", "plain": "other", "ab": "plai", "long1": "", "long2": "long"} {
+			h.sessions(t, db, id)
+			noError(t, db.SetTitle(t.Context(), id, title))
+			c.add(1e9)
+		}
+		for ref, want := range map[string]string{"plan": "a", "plan #2": "b", "a": "a", "ab": "ab", "other": "plain", "plain": "plain"} {
+			if s, err := db.SessionNamed(t.Context(), ref); err != nil || s.ID != want {
+				t.Errorf("named %q: %q, %v, want %q", ref, s.ID, err, want)
+			}
+		}
+		// A title that is the beginning of the id of another.
+		for ref, want := range map[string]string{"plai": "ab plain", "long": "long1 long2"} {
+			var several *sessiondb.AmbiguousError
+			if s, err := db.SessionNamed(t.Context(), ref); !errors.As(err, &several) || strings.Join(slices.Sorted(slices.Values(several.Candidates)), " ") != want {
+				t.Errorf("named %q: %q, %v, want one of %s", ref, s.ID, err, want)
+			}
+		}
+		for _, ref := range []string{"", "pl_n", "plan #3", "Plan"} {
+			if s, err := db.SessionNamed(t.Context(), ref); !errors.Is(err, sessiondb.ErrNotFound) {
+				t.Errorf("named %q: %q, %v", ref, s.ID, err)
 			}
 		}
 	})

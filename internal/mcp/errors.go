@@ -47,10 +47,22 @@ func advise(err error) error {
 
 // session finds the session that a parameter means.
 func (t tools) session(ctx context.Context, ref string) (sessiondb.Session, error) {
+	return found(ctx, ref, t.db.FindSession)
+}
+
+// exactly finds the session that is to be changed, where a title stands for no
+// other of its lineage.
+func (t tools) exactly(ctx context.Context, ref string) (sessiondb.Session, error) {
+	return found(ctx, ref, t.db.SessionNamed)
+}
+
+type lookup func(ctx context.Context, ref string) (sessiondb.Session, error)
+
+func found(ctx context.Context, ref string, look lookup) (sessiondb.Session, error) {
 	if strings.TrimSpace(ref) == "" {
 		return sessiondb.Session{}, fmt.Errorf("session_id is empty: %w", sessiondb.ErrInvalid)
 	}
-	s, err := t.db.FindSession(ctx, ref)
+	s, err := look(ctx, ref)
 	if errors.Is(err, sessiondb.ErrNotFound) {
 		err = fmt.Errorf("no session has the id or the title %q: %w", ref, sessiondb.ErrNotFound)
 	}

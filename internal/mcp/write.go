@@ -25,7 +25,7 @@ type appendResult struct {
 }
 
 func (t tools) append(ctx context.Context, p appendParams) (appendResult, error) {
-	s, err := t.session(ctx, p.SessionID)
+	s, err := t.exactly(ctx, p.SessionID)
 	if err != nil {
 		return appendResult{}, err
 	}
@@ -60,7 +60,7 @@ func (t tools) end(ctx context.Context, p endParams) (sessionResult, error) {
 
 // change does something to a session and tells what it is then.
 func (t tools) change(ctx context.Context, ref string, do func(id string) error) (sessionResult, error) {
-	s, err := t.session(ctx, ref)
+	s, err := t.exactly(ctx, ref)
 	if err == nil {
 		err = do(s.ID)
 	}
