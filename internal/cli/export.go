@@ -50,7 +50,7 @@ all the same: a secret that looks like nothing is not found.`,
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&e.output, "output", "o", "", "write to `FILE` instead of the standard output")
+	cmd.Flags().StringVarP(&e.output, "output", "o", "", "write to `FILE`, which is replaced once all is there, instead of the standard output")
 	cmd.Flags().StringVar(&e.format, "format", export.JSONL, "what to write: jsonl, markdown or html")
 	cmd.Flags().StringVar(&e.filter.Source, "source", "", "only sessions from `SOURCE`")
 	cmd.Flags().StringVar(&e.search, "search", "", "sessions in which a message matches `QUERY`, as 'sessiondb search' finds them")
