@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
-	"github.com/sessiondb-go/sessiondb/internal/searchql"
 	"github.com/sessiondb-go/sessiondb/internal/text"
 )
 
@@ -66,7 +65,7 @@ func (f *finder) loadRows(ids []any, around bool) (map[int64]*hitRow, error) {
 	if around {
 		neighbours = neighboursSQL
 	}
-	patterns := f.patterns()
+	terms := termsOf(f.query)
 	out := make(map[int64]*hitRow, len(ids))
 	var o odd
 	var r hitRow
@@ -82,7 +81,7 @@ func (f *finder) loadRows(ids []any, around bool) (map[int64]*hitRow, error) {
 		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
-		h.Snippet = snippet(content, deref(h.ToolName), calls, patterns)
+		h.Snippet = snippet(content, deref(h.ToolName), calls, terms.patterns)
 		if around {
 			r.shown = contextMessage(h.Role, contentFrom(content))
 		}
@@ -91,15 +90,6 @@ func (f *finder) loadRows(ids []any, around bool) (map[int64]*hitRow, error) {
 		return nil
 	}, `SELECT m.id, m.session_id, m.role, m.content, m.tool_name, m.tool_calls, m.timestamp, s.source, s.model, s.started_at, `+neighbours+`
  FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id IN (`+placeholders(len(ids))+`)`, ids...)
-}
-
-// patterns are the terms to be marked.
-func (f *finder) patterns() (out []text.Pattern) {
-	for _, t := range f.query.Terms() {
-		out = append(out, text.Pattern{Text: t.Text, Fragment: t.Fragment, Prefix: t.Prefix,
-			Touching: func(r rune) bool { return searchql.Unspaced(r) || searchql.Emoji(r) }})
-	}
-	return out
 }
 
 func snippet(content, toolName, toolCalls string, patterns []text.Pattern) string {
