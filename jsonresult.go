@@ -6,14 +6,18 @@ import (
 	"github.com/sessiondb-go/sessiondb/internal/text"
 )
 
-// MarshalJSON gives the columns of the session and "preview", "last_active"
-// and, where the session stands for a compressed root, "_lineage_root_id".
+// MarshalJSON gives the columns of the session and "preview", "last_active",
+// "_lineage_root_id" where the session stands for a compressed root, and "tags"
+// where it has some.
 func (s ListedSession) MarshalJSON() ([]byte, error) {
 	b := s.appendColumns([]byte{'{'})
 	b = appendText(b, "preview", s.Preview)
 	b = odd(nil).appendTime(b, "last_active", s.LastActive)
 	if s.LineageRoot != "" {
 		b = appendText(b, "_lineage_root_id", s.LineageRoot)
+	}
+	if len(s.Tags) > 0 {
+		b = appendTexts(b, "tags", s.Tags)
 	}
 	return object(b), nil
 }

@@ -13,7 +13,7 @@ import (
 type ListFilter struct {
 	Source         string
 	ExcludeSources []string
-	Tag            string // only conversations with this tag
+	Tags           []string // only conversations that have all of these
 	// Children includes continuations and delegates, which are otherwise shown
 	// by their root, or not at all. Every session then stands for itself.
 	Children bool
@@ -53,6 +53,7 @@ type ListedSession struct {
 	// LineageRoot is the id of the root whose tip this is, empty for a session
 	// that stands for itself.
 	LineageRoot string
+	Tags        []string // of its conversation, in order
 }
 
 // Sessions lists roots and branches, newest first, each compressed root
@@ -94,7 +95,10 @@ func (db *DB) list(ctx context.Context, q engine.Queryer, f ListFilter) ([]Liste
 			return nil, err
 		}
 	}
-	return rows, l.describe(ctx, rows)
+	if err := l.describe(ctx, rows); err != nil {
+		return nil, err
+	}
+	return rows, l.tag(ctx, rows)
 }
 
 // listing is one list being made.
@@ -118,12 +122,8 @@ func (db *DB) newListing(ctx context.Context, q engine.Queryer, f ListFilter) (*
 	if l.info.Archived && !f.Archived {
 		l.and(`c.archived = 0`)
 	}
-	if f.Tag != "" {
-		cond, args, err := tagged(ctx, q, "c.id", f.Tag)
-		if err != nil {
-			return nil, err
-		}
-		l.and(cond, args...)
+	if err := l.andTags(ctx); err != nil {
+		return nil, err
 	}
 	if f.Children {
 		return l, nil

@@ -2,6 +2,7 @@ package sessiondb
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ type SearchQuery struct {
 	Sources         []string // an empty list that is not nil finds nothing
 	ExcludeSources  []string
 	Roles           []string
-	Tag             string // only in conversations with this tag
+	Tags            []string // only in conversations that have all of these
 	Sessions        []string
 	ExcludeSessions []string // in a grouped search, the whole conversations of these
 
@@ -132,14 +133,12 @@ type finder struct {
 // watches a context costs more than such rows do.
 func (db *DB) newFinder(ctx context.Context, q engine.Queryer, s SearchQuery) *finder {
 	query := searchql.Parse(s.Text, searchql.Options{Now: db.now(), Substring: s.Substring})
-	where := searchWhere(s, query.Filters)
+	var tagged bool
 	var tagErr error
-	if s.Tag != "" {
-		var cond string
-		var args []any
-		cond, args, tagErr = tagged(ctx, q, "m.session_id", s.Tag)
-		where.add(cond, args...)
+	if len(s.Tags) > 0 || slices.ContainsFunc(query.Filters, func(f searchql.Filter) bool { return f.Field == searchql.Tag }) {
+		tagged, tagErr = tagsTable.exists(ctx, q)
 	}
+	where := searchWhere(s, query.Filters, tagged)
 	match := func(m engine.Match) (engine.Matches, error) {
 		if tagErr != nil {
 			return engine.Matches{}, tagErr

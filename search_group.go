@@ -3,6 +3,7 @@ package sessiondb
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -28,7 +29,8 @@ type ConversationHit struct {
 	RootID string `json:"root_id"`
 	TipID  string `json:"tip_id"`
 	// Title is that of the tip, or the nearest one before it.
-	Title *string `json:"title"`
+	Title *string  `json:"title"`
+	Tags  []string `json:"tags,omitempty"` // in order
 	// View is the surroundings of Best in its session: five messages before and
 	// after, and the first and the last three of users and assistants.
 	View AnchoredView `json:"view"`
@@ -232,6 +234,10 @@ func (g *grouper) conversations(best []SearchHit) ([]ConversationHit, error) {
 	if err != nil {
 		return nil, err
 	}
+	tags, err := tagsOf(g.ctx, g.q, slices.Collect(maps.Keys(paths))...)
+	if err != nil {
+		return nil, err
+	}
 	surroundings, err := g.surroundings(best)
 	if err != nil {
 		return nil, err
@@ -239,7 +245,7 @@ func (g *grouper) conversations(best []SearchHit) ([]ConversationHit, error) {
 	for i, hit := range best {
 		c := &out[i]
 		c.Best, c.RootID = hit, g.roots[hit.SessionID]
-		c.TipID = c.RootID
+		c.TipID, c.Tags = c.RootID, tags[c.RootID]
 		for _, n := range paths[c.RootID] {
 			c.TipID = n.id
 			if t := titles[n.id]; t != nil {

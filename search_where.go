@@ -8,8 +8,9 @@ import (
 
 // where is a condition being built.
 type where struct {
-	conds []string
-	args  []any
+	conds  []string
+	args   []any
+	tagged bool // some conversation has a tag
 }
 
 func (w *where) add(cond string, args ...any) {
@@ -33,8 +34,8 @@ func (w *where) sql() string { return strings.Join(w.conds, ` AND `) }
 
 // searchWhere is what a search asks of a message m and its session s beside the
 // text: the fields of the query, and the filters in the text.
-func searchWhere(s SearchQuery, filters []searchql.Filter) where {
-	var w where
+func searchWhere(s SearchQuery, filters []searchql.Filter, tagged bool) where {
+	w := where{tagged: tagged}
 	if s.Sources != nil && len(s.Sources) == 0 {
 		w.add(`1 = 0`)
 	}
@@ -43,6 +44,9 @@ func searchWhere(s SearchQuery, filters []searchql.Filter) where {
 	w.in(`m.role`, false, s.Roles)
 	w.in(`m.session_id`, false, s.Sessions)
 	w.in(`m.session_id`, true, s.ExcludeSessions)
+	for _, tag := range s.Tags {
+		w.hasTag(`m.session_id`, tag)
+	}
 	for i, f := range filters {
 		if i == firstLike(filters, f) {
 			w.filter(alike(filters, f))
@@ -72,12 +76,12 @@ func alike(filters []searchql.Filter, f searchql.Filter) (out []searchql.Filter)
 // filter adds filters of one field and sign: any of them includes, each of them
 // excludes.
 func (w *where) filter(list []searchql.Filter) {
-	var any where
+	any := where{tagged: w.tagged}
 	for _, f := range list {
 		any.one(f)
 	}
 	op := ` OR `
-	if f := list[0]; f.Field == searchql.After || f.Field == searchql.Before {
+	if f := list[0]; f.Field == searchql.After || f.Field == searchql.Before || f.Field == searchql.Tag && !f.Not {
 		op = ` AND `
 	}
 	cond := `(` + strings.Join(any.conds, op) + `)`
@@ -108,6 +112,8 @@ func (w *where) one(f searchql.Filter) {
 		w.add(`m.timestamp < ?`, epoch(f.Time))
 	case searchql.Is:
 		w.add(`s.ended_at IS NOT NULL`)
+	case searchql.Tag:
+		w.hasTag(`m.session_id`, f.Value)
 	}
 }
 

@@ -1,6 +1,7 @@
 package sessiondb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,7 +37,7 @@ const MaxTag = 50
 // that is empty or too long, begins with + or -, or has white space, a comma or a
 // control character in it is [ErrInvalid].
 func CleanTag(tag string) (string, error) {
-	clean := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(validText(tag)), "#"))
+	clean := wantedTag(tag)
 	switch bad := func(r rune) bool {
 		return r == ',' || unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 	}; {
@@ -139,6 +140,11 @@ func tagsOf(ctx context.Context, q engine.Queryer, ids ...string) (map[string][]
 	if some, err := tagsTable.exists(ctx, q); err != nil || !some {
 		return nil, err
 	}
+	return keptTags(ctx, q, ids)
+}
+
+// keptTags is tagsOf where there is the table.
+func keptTags(ctx context.Context, q engine.Queryer, ids []string) (map[string][]string, error) {
 	tags := map[string][]string{}
 	err := eachIn(ctx, q, func(r engine.Rows) error {
 		var id, tag string
@@ -176,26 +182,85 @@ func (db *DB) AllTags(ctx context.Context) (out []TagCount, err error) {
 	return out, err
 }
 
-// tagged is the condition that a session belongs to a conversation with a tag.
-// Nothing has one where there are none.
-func tagged(ctx context.Context, q engine.Queryer, column, tag string) (cond string, args []any, err error) {
-	some, err := tagsTable.exists(ctx, q)
-	if err != nil || !some {
-		return `1 = 0`, nil, err
+// hasTag lets a session belong only to a conversation with a tag.
+func (w *where) hasTag(session, tag string) {
+	if !w.tagged {
+		w.add(`1 = 0`)
+		return
 	}
-	return column + ` IN ` + taggedSQL, []any{strings.ToLower(strings.TrimPrefix(validText(tag), "#"))}, nil
+	w.add(session+` IN `+taggedSQL, wantedTag(tag))
 }
 
-// TaggedSessions returns the ids of all sessions of the conversations that have a
-// tag, in order.
-func (db *DB) TaggedSessions(ctx context.Context, tag string) (ids []string, err error) {
-	defer wrap(&err, "sessions tagged %q", tag)
+// keepsTag lets a session only be the first one of a conversation with a tag.
+func (w *where) keepsTag(session, tag string) {
+	if !w.tagged {
+		w.add(`1 = 0`)
+		return
+	}
+	w.add(session+` IN (SELECT g.session_id FROM sessiondb_tags g WHERE g.tag = ?)`, wantedTag(tag))
+}
+
+// wantedTag is a tag as it would be stored. What can't be one is on nothing.
+func wantedTag(tag string) string {
+	return strings.ToLower(strings.TrimPrefix(strings.TrimSpace(validText(tag)), "#"))
+}
+
+// TaggedSessions returns the ids of all sessions of the conversations that have all
+// of some tags, in order.
+func (db *DB) TaggedSessions(ctx context.Context, tags ...string) (ids []string, err error) {
+	defer wrap(&err, "sessions tagged %q", tags)
 	err = db.readPast(ctx, func(q engine.Queryer) error {
-		cond, args, err := tagged(ctx, q, "c.id", tag)
-		if err == nil {
-			ids, err = queryStrings(ctx, q, `SELECT c.id FROM sessions c WHERE `+cond+` ORDER BY c.id`, args...)
+		var w where
+		if w.tagged, err = tagsTable.exists(ctx, q); err != nil {
+			return err
 		}
+		w.add(`c.id IS NOT NULL`)
+		for _, t := range tags {
+			w.hasTag(`c.id`, t)
+		}
+		ids, err = queryStrings(ctx, q, `SELECT c.id FROM sessions c WHERE `+w.sql()+` ORDER BY c.id`, w.args...)
 		return err
 	})
 	return ids, err
+}
+
+// andTags keeps what has all tags of the filter. What stands for a conversation is
+// its first session, which keeps them.
+func (l *listing) andTags(ctx context.Context) error {
+	if len(l.f.Tags) == 0 {
+		return nil
+	}
+	some, err := tagsTable.exists(ctx, l.q)
+	w := where{tagged: some}
+	for _, t := range l.f.Tags {
+		if l.f.Children {
+			w.hasTag(`c.id`, t)
+		} else {
+			w.keepsTag(`c.id`, t)
+		}
+	}
+	l.and(w.sql(), w.args...)
+	return err
+}
+
+// tag adds the tags of their conversations to the rows.
+func (l *listing) tag(ctx context.Context, rows []ListedSession) error {
+	if some, err := tagsTable.exists(ctx, l.q); err != nil || !some {
+		return err
+	}
+	roots := make([]string, len(rows))
+	for i, s := range rows {
+		roots[i] = cmp.Or(s.LineageRoot, s.ID)
+		if l.f.Children && s.ParentID != nil {
+			var err error
+			if roots[i], _, err = chainRoot(ctx, l.q, s.ID); err != nil {
+				return err
+			}
+		}
+	}
+	tags, err := keptTags(ctx, l.q, roots)
+	for i := range rows {
+		rows[i].Tags = tags[roots[i]]
+	}
+	return err
 }

@@ -98,7 +98,7 @@ func firstRune(s string) rune {
 }
 
 // pieces make messages and queries that have something to do with each other.
-var pieces = strings.Split("a|b|ab|abc|docker|deploy|er|x1|0|12|배|배포|포|오류|错|题本|的|カ|タワ|ค้น|หา|🚀|🤖| | | | |.|-|_|/|:|'|\"|(|)|*|,|!| OR | AND | NOT | -|#|@|\\|、|。|и|мир|ß", "|")
+var pieces = strings.Split("a|b|ab|abc|docker|deploy|er|x1|0|12|배|배포|포|오류|错|题本|的|カ|タワ|ค้น|หา|🚀|🤖| | | | |.|-|_|/|:|'|\"|(|)|*|,|!| OR | AND | NOT | -|#|@|\\|、|。|и|мир|ß| tag:odd| -tag:third ", "|")
 
 func randomText(r *rand.Rand, n int) string {
 	var b strings.Builder
@@ -108,32 +108,57 @@ func randomText(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// fuzzStore holds random messages and the texts that the fuzzer starts with.
-func fuzzStore(t testing.TB) (*sessiondb.DB, map[int64]string) {
+// plainMessage is the text of a message, and the tags of its conversation.
+type plainMessage struct {
+	text string
+	tags []string
+}
+
+// plainFilters reports whether a message passes the filters of a query.
+func plainFilters(filters []searchql.Filter, m plainMessage) bool {
+	for _, f := range filters {
+		if slices.Contains(m.tags, strings.ToLower(strings.TrimPrefix(f.Value, "#"))) == f.Not {
+			return false
+		}
+	}
+	return true
+}
+
+// fuzzStore holds random messages in conversations with tags, and the texts that the
+// fuzzer starts with.
+func fuzzStore(t testing.TB) (*sessiondb.DB, map[int64]plainMessage) {
 	s, err := openStore(t.Context(), filepath.Join(t.TempDir(), "state.db"), Options{}, settings{many: 40})
 	if err != nil {
 		t.Fatal(err)
 	}
 	db := sessiondb.New(s, sessiondb.Config{})
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.CreateSession(t.Context(), sessiondb.NewSession{ID: "s", Source: "cli"}); err != nil {
-		t.Fatal(err)
+	tags := [][]string{nil, {"odd"}, {"third"}, {"odd", "third"}}
+	for i, tags := range tags {
+		id := fmt.Sprint("s", i)
+		if _, err := db.CreateSession(t.Context(), sessiondb.NewSession{ID: id, Source: "cli"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Tag(t.Context(), id, tags, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
-	texts := map[int64]string{}
+	texts := map[int64]plainMessage{}
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 250 {
+	for i := range 250 {
 		text := randomText(r, 1+r.IntN(9))
-		id, err := db.AppendMessage(t.Context(), "s", sessiondb.Message{Role: "user", Content: sessiondb.Text(text)})
+		of := i % len(tags)
+		id, err := db.AppendMessage(t.Context(), fmt.Sprint("s", of), sessiondb.Message{Role: "user", Content: sessiondb.Text(text)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts[id] = text + "  "
+		texts[id] = plainMessage{text + "  ", tags[of]}
 	}
 	return db, texts
 }
 
 // checkSearch compares a search with the plain matcher.
-func checkSearch(t testing.TB, db *sessiondb.DB, texts map[int64]string, q sessiondb.SearchQuery) {
+func checkSearch(t testing.TB, db *sessiondb.DB, texts map[int64]plainMessage, q sessiondb.SearchQuery) {
 	t.Helper()
 	q.Limit = -1
 	r, err := db.Search(t.Context(), q)
@@ -148,10 +173,13 @@ func checkSearch(t testing.TB, db *sessiondb.DB, texts map[int64]string, q sessi
 		got[h.MessageID] = true
 	}
 	tree := searchql.Parse(q.Text, searchql.Options{Substring: q.Substring})
-	for id, text := range texts {
-		want := tree.Root != nil && plainMatches(tree.Root, text)
+	if slices.ContainsFunc(tree.Filters, func(f searchql.Filter) bool { return f.Field != searchql.Tag }) {
+		return
+	}
+	for id, m := range texts {
+		want := tree.Root != nil && plainMatches(tree.Root, m.text) && plainFilters(tree.Filters, m)
 		if want != got[id] {
-			t.Errorf("%q, read as %s: message %q is found: %v, matches: %v", q.Text, r.Understood, text, got[id], want)
+			t.Errorf("%q, read as %s: message %q with the tags %q is found: %v, matches: %v", q.Text, r.Understood, m.text, m.tags, got[id], want)
 		}
 	}
 }

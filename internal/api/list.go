@@ -30,6 +30,19 @@ type listParams struct {
 	ByLastActive bool   `json:"order_by_last_active" default:"false" doc:"order by last activity instead of by start"`
 	Archived     bool   `json:"include_archived" default:"false" doc:"include sessions that a newer program archived"`
 	Tag          string `json:"tag" doc:"only conversations with this tag"`
+	taggedParams
+}
+
+// taggedParams stand last in what has them: they came after the others.
+type taggedParams struct {
+	Tags []string `json:"tags" doc:"only conversations that have all of these tags"`
+}
+
+func (p listParams) tags() []string {
+	if p.Tag == "" {
+		return p.Tags
+	}
+	return append([]string{p.Tag}, p.Tags...)
 }
 
 func listSessions(ctx context.Context, db *sessiondb.DB, p listParams) (any, error) {
@@ -38,7 +51,7 @@ func listSessions(ctx context.Context, db *sessiondb.DB, p listParams) (any, err
 	}
 	return list(db.Sessions(ctx, sessiondb.ListFilter{
 		Source: p.Source, ExcludeSources: p.ExcludeSources, Children: p.Children, NoProjection: !p.Project,
-		ByLastActive: p.ByLastActive, Archived: p.Archived, Tag: p.Tag, Limit: p.Limit, Offset: p.Offset,
+		ByLastActive: p.ByLastActive, Archived: p.Archived, Tags: p.tags(), Limit: p.Limit, Offset: p.Offset,
 	}))
 }
 

@@ -41,6 +41,7 @@ type messageSearchParams struct {
 	pageParams
 	searchOptions
 	Explain bool `json:"explain" default:"false" doc:"tell how many match in all, and how the query was read"`
+	taggedParams
 }
 
 func searchMessages(ctx context.Context, db *sessiondb.DB, p messageSearchParams) (any, error) {
@@ -48,7 +49,7 @@ func searchMessages(ctx context.Context, db *sessiondb.DB, p messageSearchParams
 		return []sessiondb.SearchHit{}, nil
 	}
 	q := p.with(p.searchOptions)
-	q.Limit, q.Offset, q.CountTotal = p.Limit, p.Offset, p.Explain
+	q.Tags, q.Limit, q.Offset, q.CountTotal = p.Tags, p.Limit, p.Offset, p.Explain
 	found, err := db.Search(ctx, q)
 	if p.Limit == 0 || found.Hits == nil {
 		found.Hits = []sessiondb.SearchHit{}
@@ -64,11 +65,12 @@ type conversationSearchParams struct {
 	Limit  int `json:"limit" default:"10" doc:"at most so many; negative for all"`
 	Offset int `json:"offset" default:"0" doc:"how many to pass over"`
 	searchOptions
+	taggedParams
 }
 
 func searchConversations(ctx context.Context, db *sessiondb.DB, p conversationSearchParams) (any, error) {
 	q := p.with(p.searchOptions)
-	q.Limit, q.Offset, q.CountTotal = p.Limit, p.Offset, true
+	q.Tags, q.Limit, q.Offset, q.CountTotal = p.Tags, p.Limit, p.Offset, true
 	found, err := db.SearchGrouped(ctx, q)
 	if p.Limit == 0 || found.Conversations == nil {
 		found.Conversations = []sessiondb.ConversationHit{}

@@ -56,7 +56,7 @@ all the same: a secret that looks like nothing is not found.`,
 	cmd.Flags().StringVar(&e.search, "search", "", "sessions in which a message matches `QUERY`, as 'sessiondb search' finds them")
 	cmd.Flags().BoolVar(&e.lineage, "lineage", false, "also all sessions that belong to the same tree")
 	cmd.Flags().BoolVar(&e.masked, "redact", false, "mask what looks like an API key, a token or a password")
-	a.tagFlag(cmd, &e.tag)
+	a.tagFlag(cmd, &e.tags)
 	a.completeSource(cmd, "source")
 	a.completeFlag(cmd, "format", export.Formats...)
 	return cmd
@@ -66,13 +66,14 @@ all the same: a secret that looks like nothing is not found.`,
 type exporting struct {
 	filter          sessiondb.ExportFilter
 	output, format  string
-	search, tag     string
+	search          string
+	tags            []string
 	lineage, masked bool
 }
 
 // chooseSessions finds the sessions that were asked for; no ids are all.
 func (a *app) chooseSessions(ctx context.Context, db *sessiondb.DB, e *exporting, refs []string) error {
-	if len(refs) == 0 && e.search == "" && e.tag == "" {
+	if len(refs) == 0 && e.search == "" && len(e.tags) == 0 {
 		if e.lineage {
 			return usagef("--lineage needs a session, --search or --tag")
 		}
@@ -86,18 +87,18 @@ func (a *app) chooseSessions(ctx context.Context, db *sessiondb.DB, e *exporting
 		}
 		chosen = append(chosen, s.ID)
 	}
-	if e.tag != "" && e.search == "" {
-		ids, err := db.TaggedSessions(ctx, e.tag)
+	if len(e.tags) > 0 && e.search == "" {
+		ids, err := db.TaggedSessions(ctx, e.tags...)
 		if err != nil {
 			return err
 		}
 		if len(ids) == 0 {
-			a.note("no conversation has the tag %s", e.tag)
+			a.note("no conversation has the tag %s", strings.Join(e.tags, " and the tag "))
 		}
 		chosen = append(chosen, ids...)
 	}
 	if e.search != "" {
-		found, err := db.Search(ctx, sessiondb.SearchQuery{Text: e.search, Tag: e.tag, Limit: -1})
+		found, err := db.Search(ctx, sessiondb.SearchQuery{Text: e.search, Tags: e.tags, Limit: -1})
 		if err != nil {
 			return err
 		}

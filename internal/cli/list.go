@@ -42,7 +42,7 @@ compressed and went on is one line, with the id to go on with.`,
 	fs.StringVar(&sort, "sort", "activity", "order: activity or start")
 	fs.BoolVar(&f.Children, "children", false, "every session by itself, with delegates and the parts of compressed conversations")
 	fs.BoolVar(&all, "all", false, "no limit, and with what is archived")
-	a.tagFlag(cmd, &f.Tag)
+	a.tagFlag(cmd, &f.Tags)
 	a.completeFlag(cmd, "sort", "activity", "start")
 	a.completeSource(cmd, "source")
 	a.completeSource(cmd, "exclude-source")

@@ -67,7 +67,7 @@ func (a *app) searchFlags(cmd *cobra.Command, r *searchRequest, sort *string) {
 	fs.BoolVar(&r.Substring, "substring", false, "find the words inside other words too, such as getUserBy")
 	fs.BoolVar(&r.grouped, "grouped", false, "one hit a conversation")
 	fs.BoolVar(&r.count, "count", false, "print only how many messages match")
-	a.tagFlag(cmd, &r.Tag)
+	a.tagFlag(cmd, &r.Tags)
 	a.completeFlag(cmd, "sort", "rank", "newest", "oldest")
 	a.completeFlag(cmd, "role", "user", "assistant", "tool", "system")
 	a.completeSource(cmd, "source")

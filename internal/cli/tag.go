@@ -149,8 +149,8 @@ func (a *app) tagListCommand() *cobra.Command {
 }
 
 // tagFlag gives a command the flag --tag.
-func (a *app) tagFlag(cmd *cobra.Command, tag *string) {
-	cmd.Flags().StringVar(tag, "tag", "", "only conversations with `TAG`")
+func (a *app) tagFlag(cmd *cobra.Command, tags *[]string) {
+	cmd.Flags().StringSliceVar(tags, "tag", nil, "only conversations with `TAG`; given again, with each of them")
 	_ = cmd.RegisterFlagCompletionFunc("tag", func(cmd *cobra.Command, _ []string, _ string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
 		_ = a.read(cmd.Context(), func(db *sessiondb.DB) error {
 			all, err := db.AllTags(cmd.Context())

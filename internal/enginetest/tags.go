@@ -12,6 +12,8 @@ import (
 
 func testTags(t *testing.T, h *harness) {
 	t.Run("a tag is on the whole conversation", func(t *testing.T) { tagsOfChain(t, h) })
+	t.Run("the filter of a search", func(t *testing.T) { tagFilters(t, h) })
+	t.Run("tags of rows", func(t *testing.T) { tagsOfRows(t, h) })
 	t.Run("what is no tag", func(t *testing.T) { tagsInvalid(t, h) })
 	t.Run("tags go along", func(t *testing.T) { tagsGoAlong(t, h) })
 }
@@ -38,7 +40,7 @@ func tagsOfChain(t *testing.T, h *harness) {
 	db, c := h.store(t)
 	h.family(t, db, c)
 	wantTags(t, db, "b", "")
-	if got := withTag(t, db, sessiondb.ListFilter{Tag: "work"}); got != "" {
+	if got := withTag(t, db, sessiondb.ListFilter{Tags: []string{"work"}}); got != "" {
 		t.Errorf("tagged before: %s", got)
 	}
 	if tags := must[[]string](t)(db.Tag(t.Context(), "b", []string{"Work", "#urgent", "work"}, nil)); strings.Join(tags, " ") != "urgent work" {
@@ -50,10 +52,10 @@ func tagsOfChain(t *testing.T, h *harness) {
 	}
 	wantTags(t, db, "branch", "")
 	for _, active := range []bool{false, true} {
-		if got := withTag(t, db, sessiondb.ListFilter{Tag: "work", ByLastActive: active}); got != "c other" {
+		if got := withTag(t, db, sessiondb.ListFilter{Tags: []string{"work"}, ByLastActive: active}); got != "c other" {
 			t.Errorf("tagged: %s", got)
 		}
-		if got := withTag(t, db, sessiondb.ListFilter{Tag: "#Work", ByLastActive: active, Children: true, NoProjection: true}); got != "a b c other" {
+		if got := withTag(t, db, sessiondb.ListFilter{Tags: []string{"#Work"}, ByLastActive: active, Children: true, NoProjection: true}); got != "a b c other" {
 			t.Errorf("tagged, each for itself: %s", got)
 		}
 	}
@@ -63,14 +65,16 @@ func tagsOfChain(t *testing.T, h *harness) {
 	h.child(t, db, "other", "more", "cli")
 	h.say(t, db, c, "more")
 	wantTags(t, db, "more", "work 일")
-	for tag, want := range map[string]int{"work": 5, "urgent": 3, "none": 0, "": 8} {
-		found := must[sessiondb.SearchResult](t)(db.Search(t.Context(), sessiondb.SearchQuery{Text: "hello", Tag: tag}))
-		if len(found.Hits) != want {
-			t.Errorf("%q: %d hits, want %d", tag, len(found.Hits), want)
+	for tags, want := range map[string]int{"work": 5, "urgent": 3, "none": 0, "": 8, "work urgent": 3, "work none": 0, "#WORK": 5} {
+		if got := len(found(t, db, sessiondb.SearchQuery{Text: "hello", Tags: strings.Fields(tags)})); got != want {
+			t.Errorf("%q: %d hits, want %d", tags, got, want)
 		}
 	}
 	if got := strings.Join(must[[]string](t)(db.TaggedSessions(t.Context(), "work")), " "); got != "a b c more other" {
 		t.Errorf("sessions %s", got)
+	}
+	if got := strings.Join(must[[]string](t)(db.TaggedSessions(t.Context(), "work", "urgent")), " "); got != "a b c" {
+		t.Errorf("sessions with both tags: %s", got)
 	}
 	all := must[[]sessiondb.TagCount](t)(db.AllTags(t.Context()))
 	if want := []sessiondb.TagCount{{Tag: "work", Conversations: 2}, {Tag: "urgent", Conversations: 1}, {Tag: "일", Conversations: 1}}; !slices.Equal(all, want) {
@@ -78,6 +82,64 @@ func tagsOfChain(t *testing.T, h *harness) {
 	}
 	if tags := must[[]string](t)(db.Tag(t.Context(), "c", nil, []string{"work", "none"})); strings.Join(tags, " ") != "urgent" {
 		t.Errorf("tags %v", tags)
+	}
+}
+
+// tagFilters searches the family, where "hello" stands in each of its seven sessions.
+func tagFilters(t *testing.T, h *harness) {
+	db, c := h.store(t)
+	h.family(t, db, c)
+	// A store in which nothing was ever tagged.
+	for text, want := range map[string]int{"hello tag:work": 0, "hello -tag:work": 7, "tag:work": 0} {
+		if got := found(t, db, sessiondb.SearchQuery{Text: text}); len(got) != want {
+			t.Errorf("%s, before there are tags: %d hits, want %d", text, len(got), want)
+		}
+	}
+	must[[]string](t)(db.Tag(t.Context(), "b", []string{"work", "urgent", "!"}, nil))
+	must[[]string](t)(db.Tag(t.Context(), "other", []string{"work", "일"}, nil))
+	for text, want := range map[string][]string{
+		"hello tag:work":               {"a", "b", "c", "other"},
+		"tag:#Work hello":              {"a", "b", "c", "other"},
+		"hello tag:work tag:urgent":    {"a", "b", "c"},
+		"hello tag:work -tag:urgent":   {"other"},
+		"hello -tag:urgent -tag:일":     {"branch", "helper", "silent"},
+		"hello tag:일 source:cli":       {"other"},
+		"hello tag:!":                  {"a", "b", "c"},
+		`hello tag:"work" tag:none`:    nil,
+		"hello tag:wor":                nil,
+		"hello tag:work\x00":           {"a", "b", "c", "other"},
+		"hello -tag:none -tag:urgent*": {"a", "b", "c", "branch", "helper", "other", "silent"},
+	} {
+		for _, s := range []sessiondb.SearchSort{sessiondb.ByRank, sessiondb.Newest, sessiondb.Oldest} {
+			var got []string
+			for _, hit := range must[sessiondb.SearchResult](t)(db.Search(t.Context(), sessiondb.SearchQuery{Text: text, Sort: s})).Hits {
+				got = append(got, hit.SessionID)
+			}
+			slices.Sort(got)
+			if slices.Sort(want); !slices.Equal(got, want) {
+				t.Errorf("%s %s finds %v, not %v", text, s, got, want)
+			}
+		}
+	}
+}
+
+// tagsOfRows are those that lists and hits show.
+func tagsOfRows(t *testing.T, h *harness) {
+	db, c := h.store(t)
+	h.family(t, db, c)
+	must[[]string](t)(db.Tag(t.Context(), "b", []string{"work", "urgent"}, nil))
+	must[[]string](t)(db.Tag(t.Context(), "branch", []string{"side"}, nil))
+	for _, f := range []sessiondb.ListFilter{{}, {ByLastActive: true}, {NoProjection: true}, {Children: true}, {Children: true, NoProjection: true}} {
+		for _, s := range must[[]sessiondb.ListedSession](t)(db.Sessions(t.Context(), f)) {
+			if got, want := s.Tags, must[[]string](t)(db.Tags(t.Context(), s.ID)); !slices.Equal(got, want) {
+				t.Errorf("%+v: %s has %v, not %v", f, s.ID, got, want)
+			}
+		}
+	}
+	for _, hit := range must[sessiondb.GroupedResult](t)(db.SearchGrouped(t.Context(), sessiondb.SearchQuery{Text: "hello"})).Conversations {
+		if got, want := hit.Tags, must[[]string](t)(db.Tags(t.Context(), hit.TipID)); !slices.Equal(got, want) {
+			t.Errorf("the hit in %s has %v, not %v", hit.TipID, got, want)
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // maxFieldName is the length of the longest name.
 const maxFieldName = len(Session)
 
-var fields = map[Field]bool{Source: true, Role: true, Model: true, Session: true, Title: true, Tool: true, After: true, Before: true, Is: true}
+var fields = map[Field]bool{Source: true, Role: true, Model: true, Session: true, Title: true, Tool: true, After: true, Before: true, Is: true, Tag: true}
 
 // filter reads `name:value` or `-name:value` if one stands at the position. A
 // value that means nothing makes words of it.
@@ -58,6 +58,8 @@ func (f *Filter) understood(now time.Time) (ok bool) {
 		return ok
 	case Is:
 		return f.Value == "ended"
+	case Tag: // which need not have a letter in it
+		return f.Value != "#"
 	}
 	return strings.IndexFunc(f.Value, func(r rune) bool { return wordChar(r) || Emoji(r) }) >= 0
 }

@@ -48,10 +48,11 @@ const (
 	After   Field = "after"  // at or after Time
 	Before  Field = "before" // before Time
 	Is      Field = "is"     // Value is "ended"
+	Tag     Field = "tag"    // of the conversation
 )
 
 // Filter narrows a query. Several of one field and sign are alternatives when
-// they include, and all hold when they exclude.
+// they include, and all hold when they exclude. Several tags and times all hold.
 type Filter struct {
 	Field Field
 	Value string
