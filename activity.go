@@ -40,7 +40,7 @@ func compareRanked(a, b ranked) int {
 
 func (l *listing) byActivity(ctx context.Context) ([]string, error) {
 	limit, offset := page(l.f.Limit, l.f.Offset)
-	if l.info.ActivityIndex && limit > 0 {
+	if l.info.ActivityIndex && limit > 0 && !l.atOnce {
 		w := &walk{listing: l, want: offset + limit, budget: max(walkLeast, walkFor*min(offset+limit, walkMost)), seen: map[string]bool{}, shown: map[string]bool{}}
 		done, err := w.run(ctx)
 		if err != nil {

@@ -109,6 +109,7 @@ type listing struct {
 	latest float64
 	where  string // conditions on session c and its parent p
 	args   []any
+	atOnce bool // what is shown is few, or found at once in less time than one by one
 }
 
 func (db *DB) newListing(ctx context.Context, q engine.Queryer, f ListFilter) (*listing, error) {

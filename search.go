@@ -2,7 +2,6 @@ package sessiondb
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -133,12 +132,8 @@ type finder struct {
 // watches a context costs more than such rows do.
 func (db *DB) newFinder(ctx context.Context, q engine.Queryer, s SearchQuery) *finder {
 	query := searchql.Parse(s.Text, searchql.Options{Now: db.now(), Substring: s.Substring})
-	var tagged bool
-	var tagErr error
-	if len(s.Tags) > 0 || slices.ContainsFunc(query.Filters, func(f searchql.Filter) bool { return f.Field == searchql.Tag }) {
-		tagged, tagErr = tagsTable.exists(ctx, q)
-	}
-	where := searchWhere(s, query.Filters, tagged)
+	where := searchWhere(s, query.Filters)
+	tagErr := where.tags(ctx, q, s.Tags, query.Filters)
 	match := func(m engine.Match) (engine.Matches, error) {
 		if tagErr != nil {
 			return engine.Matches{}, tagErr
@@ -155,7 +150,7 @@ func (db *DB) newFinder(ctx context.Context, q engine.Queryer, s SearchQuery) *f
 
 // request is what the engine is asked for.
 func (f *finder) request() engine.Match {
-	m := engine.Match{Query: f.query, Where: f.where.sql(), Args: f.where.args, MaxRanked: max(0, f.s.MaxRanked)}
+	m := engine.Match{Query: f.query, Where: f.where.sql(), Args: f.where.args, Sessions: f.where.sessions, MaxRanked: max(0, f.s.MaxRanked)}
 	switch SearchSort(strings.ToLower(strings.TrimSpace(string(f.s.Sort)))) {
 	case Newest:
 		m.Order = engine.Newest
@@ -218,6 +213,6 @@ func (f *finder) count(query searchql.Query, w where) (map[string]int64, error) 
 	if query.Root == nil {
 		return nil, nil
 	}
-	found, err := f.match(engine.Match{Query: query, Where: w.sql(), Args: w.args, Count: true})
+	found, err := f.match(engine.Match{Query: query, Where: w.sql(), Args: w.args, Sessions: w.sessions, Count: true})
 	return found.Counts, err
 }

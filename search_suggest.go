@@ -20,7 +20,7 @@ const (
 // suggest tells what would have matched.
 func (f *finder) suggest() ([]SearchSuggestion, error) {
 	var out []SearchSuggestion
-	if len(f.where.conds) > 0 {
+	if f.where.narrows() {
 		n, err := f.total(f.query, where{})
 		if err != nil {
 			return nil, err

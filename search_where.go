@@ -8,9 +8,9 @@ import (
 
 // where is a condition being built.
 type where struct {
-	conds  []string
-	args   []any
-	tagged bool // some conversation has a tag
+	conds    []string
+	args     []any
+	sessions []string // the only ones, nil for all
 }
 
 func (w *where) add(cond string, args ...any) {
@@ -30,12 +30,15 @@ func (w *where) in(column string, not bool, values []string) {
 	w.add(column+op+placeholders(len(values))+`)`, anys(values)...)
 }
 
+// narrows says that there is a condition.
+func (w *where) narrows() bool { return len(w.conds) > 0 || w.sessions != nil }
+
 func (w *where) sql() string { return strings.Join(w.conds, ` AND `) }
 
 // searchWhere is what a search asks of a message m and its session s beside the
-// text: the fields of the query, and the filters in the text.
-func searchWhere(s SearchQuery, filters []searchql.Filter, tagged bool) where {
-	w := where{tagged: tagged}
+// text: the fields of the query, and the filters in the text, but for the tags.
+func searchWhere(s SearchQuery, filters []searchql.Filter) where {
+	var w where
 	if s.Sources != nil && len(s.Sources) == 0 {
 		w.add(`1 = 0`)
 	}
@@ -44,11 +47,8 @@ func searchWhere(s SearchQuery, filters []searchql.Filter, tagged bool) where {
 	w.in(`m.role`, false, s.Roles)
 	w.in(`m.session_id`, false, s.Sessions)
 	w.in(`m.session_id`, true, s.ExcludeSessions)
-	for _, tag := range s.Tags {
-		w.hasTag(`m.session_id`, tag)
-	}
 	for i, f := range filters {
-		if i == firstLike(filters, f) {
+		if f.Field != searchql.Tag && i == firstLike(filters, f) {
 			w.filter(alike(filters, f))
 		}
 	}
@@ -76,12 +76,12 @@ func alike(filters []searchql.Filter, f searchql.Filter) (out []searchql.Filter)
 // filter adds filters of one field and sign: any of them includes, each of them
 // excludes.
 func (w *where) filter(list []searchql.Filter) {
-	any := where{tagged: w.tagged}
+	var any where
 	for _, f := range list {
 		any.one(f)
 	}
 	op := ` OR `
-	if f := list[0]; f.Field == searchql.After || f.Field == searchql.Before || f.Field == searchql.Tag && !f.Not {
+	if f := list[0]; f.Field == searchql.After || f.Field == searchql.Before {
 		op = ` AND `
 	}
 	cond := `(` + strings.Join(any.conds, op) + `)`
@@ -112,8 +112,6 @@ func (w *where) one(f searchql.Filter) {
 		w.add(`m.timestamp < ?`, epoch(f.Time))
 	case searchql.Is:
 		w.add(`s.ended_at IS NOT NULL`)
-	case searchql.Tag:
-		w.hasTag(`m.session_id`, f.Value)
 	}
 }
 

@@ -1,7 +1,6 @@
 package sessiondb
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,14 +20,7 @@ var tagsTable = addedTable{"sessiondb_tags", `CREATE TABLE IF NOT EXISTS session
     PRIMARY KEY (session_id, tag)
 )`}
 
-const (
-	addTagSQL = `INSERT INTO sessiondb_tags (session_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING`
-
-	// taggedSQL are all sessions of the conversations that have a tag.
-	taggedSQL = `(WITH RECURSIVE tagged(id) AS (SELECT g.session_id FROM sessiondb_tags g WHERE g.tag = ?
- UNION SELECT c.id FROM tagged JOIN sessions p ON p.id = tagged.id JOIN sessions c ON c.parent_session_id = p.id AND c.id <> p.id
-  WHERE ` + continuationSQL + `) SELECT id FROM tagged)`
-)
+const addTagSQL = `INSERT INTO sessiondb_tags (session_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING`
 
 // MaxTag is the length a tag may have, in characters.
 const MaxTag = 50
@@ -180,87 +172,4 @@ func (db *DB) AllTags(ctx context.Context) (out []TagCount, err error) {
 		}, `SELECT g.tag, COUNT(*) FROM sessiondb_tags g JOIN sessions c ON c.id = g.session_id GROUP BY g.tag ORDER BY COUNT(*) DESC, g.tag`)
 	})
 	return out, err
-}
-
-// hasTag lets a session belong only to a conversation with a tag.
-func (w *where) hasTag(session, tag string) {
-	if !w.tagged {
-		w.add(`1 = 0`)
-		return
-	}
-	w.add(session+` IN `+taggedSQL, wantedTag(tag))
-}
-
-// keepsTag lets a session only be the first one of a conversation with a tag.
-func (w *where) keepsTag(session, tag string) {
-	if !w.tagged {
-		w.add(`1 = 0`)
-		return
-	}
-	w.add(session+` IN (SELECT g.session_id FROM sessiondb_tags g WHERE g.tag = ?)`, wantedTag(tag))
-}
-
-// wantedTag is a tag as it would be stored. What can't be one is on nothing.
-func wantedTag(tag string) string {
-	return strings.ToLower(strings.TrimPrefix(strings.TrimSpace(validText(tag)), "#"))
-}
-
-// TaggedSessions returns the ids of all sessions of the conversations that have all
-// of some tags, in order.
-func (db *DB) TaggedSessions(ctx context.Context, tags ...string) (ids []string, err error) {
-	defer wrap(&err, "sessions tagged %q", tags)
-	err = db.readPast(ctx, func(q engine.Queryer) error {
-		var w where
-		if w.tagged, err = tagsTable.exists(ctx, q); err != nil {
-			return err
-		}
-		w.add(`c.id IS NOT NULL`)
-		for _, t := range tags {
-			w.hasTag(`c.id`, t)
-		}
-		ids, err = queryStrings(ctx, q, `SELECT c.id FROM sessions c WHERE `+w.sql()+` ORDER BY c.id`, w.args...)
-		return err
-	})
-	return ids, err
-}
-
-// andTags keeps what has all tags of the filter. What stands for a conversation is
-// its first session, which keeps them.
-func (l *listing) andTags(ctx context.Context) error {
-	if len(l.f.Tags) == 0 {
-		return nil
-	}
-	some, err := tagsTable.exists(ctx, l.q)
-	w := where{tagged: some}
-	for _, t := range l.f.Tags {
-		if l.f.Children {
-			w.hasTag(`c.id`, t)
-		} else {
-			w.keepsTag(`c.id`, t)
-		}
-	}
-	l.and(w.sql(), w.args...)
-	return err
-}
-
-// tag adds the tags of their conversations to the rows.
-func (l *listing) tag(ctx context.Context, rows []ListedSession) error {
-	if some, err := tagsTable.exists(ctx, l.q); err != nil || !some {
-		return err
-	}
-	roots := make([]string, len(rows))
-	for i, s := range rows {
-		roots[i] = cmp.Or(s.LineageRoot, s.ID)
-		if l.f.Children && s.ParentID != nil {
-			var err error
-			if roots[i], _, err = chainRoot(ctx, l.q, s.ID); err != nil {
-				return err
-			}
-		}
-	}
-	tags, err := keptTags(ctx, l.q, roots)
-	for i := range rows {
-		rows[i].Tags = tags[roots[i]]
-	}
-	return err
 }

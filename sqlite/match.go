@@ -134,10 +134,17 @@ func (r *matching) where() (cond string) {
 
 func (r *matching) whereArgs() []any { return join(r.sessionArgs(), r.m.Args) }
 
+// manySessions is of how many sessions the messages are not read one session after
+// the other, and sorted, where another order of them leads to a page.
+const manySessions = 1000
+
 // ofSessions is the part of where that names sessions.
 func (r *matching) ofSessions() string {
-	if r.m.Sessions == nil {
+	switch n := len(r.m.Sessions); {
+	case r.m.Sessions == nil:
 		return ""
+	case n >= manySessions:
+		return ` AND +m.session_id IN (SELECT value FROM json_each(?))`
 	}
 	return ` AND m.session_id IN (SELECT value FROM json_each(?))`
 }

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/term"
+	"github.com/sessiondb-go/sessiondb/internal/transcript"
 )
 
 func (a *app) listCommand() *cobra.Command {
@@ -73,10 +75,11 @@ func (a *app) list(ctx context.Context, db *sessiondb.DB, f sessiondb.ListFilter
 	)
 	now := a.now()
 	for _, s := range rows {
-		title := term.Text(deref(s.Title))
+		shown := deref(s.Title)
 		if s.Title == nil && s.Preview != "" {
-			title = term.Alternatives("“"+s.Preview+"”", "")
+			shown = "“" + s.Preview + "”"
 		}
+		title := term.Alternatives(strings.TrimSpace(shown+" "+transcript.Tags(s.Tags)), deref(s.Title))
 		if err := t.Row(term.Text(s.ID), title, term.Text(s.Source), term.Text(deref(s.Model)),
 			term.Int(s.MessageCount), term.Time(now, s.LastActive), term.Text(s.Preview)); err != nil {
 			return err

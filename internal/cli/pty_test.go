@@ -155,3 +155,15 @@ func TestAsking(t *testing.T) {
 		t.Error("it is still there")
 	}
 }
+
+// Tags stand beside a title where a person reads it.
+func TestTagsOnTerminal(t *testing.T) {
+	store := fixture.Copy(t, "hermes-v11.db")
+	run(t, "tag", "refactor auth", "+work", "+urgent", "--db", store)
+	for _, args := range [][]string{{"list", "--tag", "work"}, {"search", "--grouped", "kubernetes", "tag:work"}} {
+		out, err := onTerminal(t, 120, "", append(args, "--db", store)...)
+		if err != nil || !strings.Contains(out, "#urgent #work") {
+			t.Errorf("%s: %v\n%s", args, err, out)
+		}
+	}
+}

@@ -37,6 +37,9 @@ func (a *app) conversationTable(cs []sessiondb.ConversationHit) error {
 // conversation shows the best hit of a conversation among its neighbours.
 func (a *app) conversation(w io.Writer, c sessiondb.ConversationHit) {
 	rest := fmt.Sprintf("%s · %s · %s", c.Best.Source, count(c.Hits, "hit"), term.Ago(a.now(), c.Best.Timestamp))
+	if len(c.Tags) > 0 {
+		rest = transcript.Tags(c.Tags) + " · " + rest
+	}
 	if c.Title != nil {
 		rest = *c.Title + " · " + rest
 	}

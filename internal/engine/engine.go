@@ -110,7 +110,7 @@ type Match struct {
 	// engine need not look at those.
 	Where string
 	Args  []any
-	// Sessions, if not nil, are the only sessions to look in: few of them.
+	// Sessions, if not nil, are the only sessions to look in.
 	Sessions []string
 
 	Order Order

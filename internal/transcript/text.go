@@ -5,6 +5,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/sessiondb-go/sessiondb"
 )
@@ -55,4 +56,13 @@ func argumentText(raw json.RawMessage) string {
 		return s
 	}
 	return string(raw)
+}
+
+// Tags are the tags of a conversation in a line: "#urgent #work".
+func Tags(tags []string) string {
+	var b strings.Builder
+	for _, t := range tags {
+		b.WriteString(" #" + t)
+	}
+	return strings.TrimPrefix(b.String(), " ")
 }
