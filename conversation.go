@@ -68,8 +68,8 @@ func chainMessages(ctx context.Context, q engine.Queryer, id string, withParents
 			break
 		}
 		if kind == Branch {
-			copied, e := forkedFrom(ctx, q, child)
-			if err = e; copied[child] == id {
+			from, e := branchedFrom(ctx, q, child)
+			if err = e; from[child].kind == forked && from[child].parent == id {
 				continue // a fork holds what its parent said
 			}
 		}

@@ -110,6 +110,9 @@ type LineError struct {
 	SessionID  string // if it is known
 	Reason     string
 	Unfinished bool // it is the last one, and its writer may not be done
+	// Kind names what the line is, if that is nothing which is known: such lines are
+	// counted, not told one by one.
+	Kind string
 }
 
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }

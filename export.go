@@ -45,8 +45,11 @@ func (e *beside) append(b []byte) []byte {
 	if len(e.tags) > 0 {
 		b = appendTexts(b, "tags", e.tags)
 	}
-	if e.forkedFrom != "" {
-		b = appendText(b, "forked_from", e.forkedFrom)
+	switch e.from.kind {
+	case forked:
+		b = appendText(b, "forked_from", e.from.parent)
+	case resumed:
+		b = appendText(b, "resumed_from", e.from.parent)
 	}
 	return b
 }
@@ -63,9 +66,9 @@ func readBeside(ctx context.Context, q engine.Queryer, sessions ...*Session) err
 	if err != nil {
 		return err
 	}
-	forks, err := forkedFrom(ctx, q, ids...)
+	from, err := branchedFrom(ctx, q, ids...)
 	for id, b := range at {
-		b.tags, b.forkedFrom = tags[id], forks[id]
+		b.tags, b.from = tags[id], from[id]
 	}
 	return err
 }

@@ -37,6 +37,9 @@ type ImportReport struct {
 	// Odd are sessions that were imported as they are, with something in them that
 	// can't be so: a time that is none, parents in a circle.
 	Odd []ImportIssue `json:"odd,omitempty"`
+	// LeftOut are lines of transcripts of a kind that is not known, the first of each
+	// kind in each file.
+	LeftOut []ImportIssue `json:"left_out,omitempty"`
 	// Damaged are other stores, as the caller named them, of which something is lost
 	// or could not be read; Changed names their sessions.
 	Damaged []string `json:"damaged,omitempty"`

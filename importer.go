@@ -22,8 +22,13 @@ type Importer struct {
 	titles  map[string]string         // that a dry run would have given
 	parents map[string]string         // likewise
 
-	queue []*transcribed // sessions of transcripts that are to be stored
-	size  int            // of their messages
+	queue []*transcribed         // sessions of transcripts that are to be stored
+	size  int                    // of their messages
+	index *importIndex           // of what transcripts brought, once it was asked for
+	told  map[string]bool        // sessions of transcripts that the report counts; true: as new or gone on
+	dry   map[string]*importMark // that a dry run would have left
+	kin   []kin                  // sessions whose place in a lineage is to be found
+	left  leftOut                // lines of the file
 
 	noLines  bool                     // what is read has none
 	imported func(ids []string) error // is called after each transaction, if not nil
@@ -43,7 +48,8 @@ type waitingChild struct {
 
 // NewImporter begins an import. [Importer.Finish] ends it.
 func (db *DB) NewImporter(o ImportOptions) *Importer {
-	return &Importer{db: db, o: o, waiting: map[string][]waitingChild{}, ids: map[string]bool{}, titles: map[string]string{}, parents: map[string]string{}}
+	return &Importer{db: db, o: o, waiting: map[string][]waitingChild{}, ids: map[string]bool{}, titles: map[string]string{}, parents: map[string]string{},
+		told: map[string]bool{}, dry: map[string]*importMark{}}
 }
 
 // store imports a batch in one transaction. Where all of it is stored already
@@ -229,12 +235,12 @@ func (b *importBatch) insert(ctx context.Context, s *importedSession, row []any,
 
 // insertBeside stores what a line says of a session beside its columns.
 func (b *importBatch) insertBeside(ctx context.Context, s *importedSession, started any) error {
-	if from := s.beside.forkedFrom; from != "" {
+	if from := s.beside.from; from.parent != "" {
 		at := epoch(b.im.db.now())
 		if f, ok := started.(float64); ok && f > at {
 			at = f // else it would be remembered of an older session of that id
 		}
-		if err := rememberOrphans(ctx, b.tx, []orphan{{id: s.id(), parent: from, kind: forked}}, at); err != nil {
+		if err := rememberOrphans(ctx, b.tx, []orphan{{id: s.id(), parent: from.parent, kind: from.kind}}, at); err != nil {
 			return err
 		}
 	}
@@ -322,7 +328,7 @@ func (b *importBatch) holder(ctx context.Context, title string) (string, error) 
 // whose parent did not come have none; delegates among them are remembered as
 // such.
 func (im *Importer) Finish(ctx context.Context) (ImportReport, error) {
-	err := errors.Join(im.flush(ctx), im.orphans(ctx))
+	err := errors.Join(im.flush(ctx), im.orphans(ctx), im.joinKin(ctx))
 	return im.report, err
 }
 

@@ -1,6 +1,7 @@
 package sessiondb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,9 +20,9 @@ func (im *Importer) flush(ctx context.Context) error {
 	var done []transcribedResult
 	run := func(q engine.Queryer, tx engine.Execer) error {
 		done = done[:0]
-		came, waits := map[string]bool{}, map[string][]string{}
+		came, waits, used := map[string]bool{}, map[string][]string{}, map[uint64]string{}
 		for _, s := range queue {
-			p := &transcriptPut{im: im, q: q, tx: tx, s: s, came: came, waits: waits}
+			p := &transcriptPut{im: im, q: q, tx: tx, s: s, came: came, waits: waits, used: used}
 			r, err := p.run(ctx)
 			if err != nil {
 				return err
@@ -62,6 +63,9 @@ type transcribedResult struct {
 	changed  []string // what did not fit
 	waits    bool     // for its parent
 	conflict string
+
+	listed, used []uint64 // messages and responses that the mark lists now
+	counts       string   // the session that counts the first response which this one does not
 }
 
 // settle takes what was done as done.
@@ -70,23 +74,7 @@ func (im *Importer) settle(s *transcribed, r transcribedResult) {
 	if r.conflict != "" {
 		s.conflict = r.conflict
 	}
-	s.pending, s.grown = nil, nil
-	counted := s.counted
-	s.counted = true
-	switch {
-	case s.conflict != "" && !counted:
-		im.report.Conflicts = append(im.report.Conflicts, ImportIssue{s.file, s.line, s.id, s.conflict})
-	case s.conflict != "" || counted:
-	case r.created:
-		im.report.Imported++
-	case r.writes:
-		im.report.Extended++
-	case s.ended:
-		im.report.Same++
-	default:
-		s.counted = false
-	}
-	im.report.Messages += r.messages
+	im.tell(s, r)
 	for _, reason := range r.changed {
 		im.report.Changed = append(im.report.Changed, ImportIssue{s.file, s.line, s.id, reason})
 	}
@@ -98,8 +86,43 @@ func (im *Importer) settle(s *transcribed, r transcribedResult) {
 		delete(im.waiting, s.meta.ID)
 		im.ids[s.id] = true
 	}
+	if s.ended && s.conflict == "" {
+		im.meetKin(s, r.created || s.created, r.counts)
+	}
 	if r.mark != nil {
-		s.mark = r.mark
+		if im.index != nil {
+			im.index.add(s.id, r.listed, r.used)
+		}
+		if s.mark = r.mark; im.o.DryRun {
+			im.dry[s.id] = r.mark
+		}
+	}
+	s.created = s.created || r.created
+	s.pending, s.grown, s.unlisted = nil, nil, nil
+}
+
+// tell counts a session in the report: once, whichever files have it.
+func (im *Importer) tell(s *transcribed, r transcribedResult) {
+	im.report.Messages += r.messages
+	more, told := im.told[s.id]
+	switch {
+	case s.conflict != "":
+		if !s.counted {
+			im.report.Conflicts = append(im.report.Conflicts, ImportIssue{s.file, s.line, s.id, s.conflict})
+		}
+		s.counted = true
+	case more || !r.created && !r.writes && (told || !s.ended):
+	case r.created:
+		im.told[s.id] = true
+		im.report.Imported++
+	case r.writes:
+		if im.told[s.id] = true; told {
+			im.report.Same--
+		}
+		im.report.Extended++
+	default:
+		im.told[s.id] = false
+		im.report.Same++
 	}
 }
 
@@ -121,10 +144,11 @@ type transcriptPut struct {
 	grown  *transcribedRow // to replace the last message
 	last   *Message        // which that is, nil if somebody changed it
 
-	// What came before in the same transaction: new sessions, and sessions that
-	// wait for a parent.
+	// What came before in the same transaction: new sessions, sessions that wait for
+	// a parent, and responses that are counted.
 	came  map[string]bool
 	waits map[string][]string
+	used  map[uint64]string // by whom
 
 	sets []string
 	args []any
@@ -146,16 +170,41 @@ func (p *transcriptPut) run(ctx context.Context) (transcribedResult, error) {
 	p.r.created = p.stored == nil && !p.im.ids[s.id]
 	p.r.writes = p.r.created || len(s.pending) > 0 || p.grown != nil
 	p.r.messages = int64(len(s.pending))
-	for _, step := range []func(context.Context) error{p.findParent, p.create, p.messages, p.title, p.rest} {
+	if p.r.created { // who had its messages before is to be known
+		if _, err := p.im.indexed(ctx, p.q); err != nil {
+			return p.r, err
+		}
+	}
+	if s.ended && s.late > 0 {
+		p.r.changed = append(p.r.changed, "older than what was imported before, and stored behind that: "+counted(s.late, "message"))
+	}
+	for _, step := range []func(context.Context) error{p.findParent, p.create, p.messages, p.title, p.use, p.rest} {
 		if err := step(ctx); err != nil {
 			return p.r, err
 		}
 	}
-	if p.tx != nil && p.r.writes {
-		p.r.mark = &p.mark
+	if !p.r.writes {
+		return p.r, nil
+	}
+	p.list()
+	if p.tx != nil {
 		err = p.mark.write(ctx, p.tx, s.id)
 	}
 	return p.r, err
+}
+
+// list completes the mark.
+func (p *transcriptPut) list() {
+	p.r.listed = p.s.unlisted
+	for _, m := range p.s.pending {
+		p.r.listed = append(p.r.listed, m.number)
+		at, _ := m.row[timestampValue].(float64)
+		p.mark.Until = max(p.mark.Until, at)
+	}
+	p.mark.Known, p.mark.Used = p.mark.Known.with(p.r.listed), p.mark.Used.with(p.r.used)
+	p.mark.Messages = int64(len(p.mark.Known) / keyLength)
+	p.mark.Keys, p.mark.Usage, p.mark.APICalls = "", Tokens{}, 0
+	p.r.mark = &p.mark
 }
 
 // unchanged reads the session and its mark, and reports whether they are what
@@ -273,8 +322,8 @@ func (p *transcriptPut) messages(ctx context.Context) error {
 		return err
 	}
 	m := p.s.pending[len(rows)-1]
-	p.mark.Last, p.mark.Messages, p.mark.Keys = ids[len(ids)-1], m.seen, m.keys
-	p.mark.Digest, p.mark.Untold = m.digest(), m.untold
+	p.mark.Last, p.mark.Untold = ids[len(ids)-1], m.untold
+	p.mark.Digest, p.mark.Size = m.digest()
 	return countMessages(ctx, p.tx, p.s.id, len(rows), calls)
 }
 
@@ -286,10 +335,18 @@ func (p *transcriptPut) findGrown(ctx context.Context) error {
 		return nil
 	}
 	old, err := queryMessages(ctx, p.q, `FROM messages m WHERE m.id = ? AND m.session_id = ?`, mark.Last, p.s.id)
-	if err != nil || grown.untold && len(old) > 0 && messageDigest(&old[0], true) == grown.digest() {
+	if err != nil {
 		return err
 	}
-	if p.grown = grown; len(old) > 0 && messageDigest(&old[0], mark.Untold) == mark.Digest {
+	var as, without string // is told, and without a time
+	if len(old) > 0 {
+		as, _ = messageDigest(&old[0], mark.Untold)
+		without, _ = messageDigest(&old[0], true)
+	}
+	if now, _ := grown.digest(); grown.untold && now == without {
+		return nil
+	}
+	if p.grown = grown; as == mark.Digest && len(old) > 0 {
 		p.last = &old[0]
 	}
 	return nil
@@ -302,7 +359,8 @@ func (p *transcriptPut) grow(ctx context.Context) error {
 	if grown == nil {
 		return nil
 	}
-	p.mark.Digest, p.mark.Untold = grown.digest(), grown.untold
+	p.mark.Untold = grown.untold
+	p.mark.Digest, p.mark.Size = grown.digest()
 	if old == nil {
 		return nil
 	}
@@ -324,7 +382,7 @@ func (p *transcriptPut) grow(ctx context.Context) error {
 // none, or still the one that an import gave it.
 func (p *transcriptPut) title(ctx context.Context) error {
 	title, ok := transcriptTitle(&p.s.meta.Session)
-	if !ok || title == p.mark.Title || p.stored != nil && deref(p.stored.Title) != p.mark.Title {
+	if !ok || p.s.meta.Titles < p.mark.Titles || title == p.mark.Title || p.stored != nil && deref(p.stored.Title) != p.mark.Title {
 		return nil
 	}
 	holders, err := queryStrings(ctx, p.q, `SELECT id FROM sessions WHERE title = ? LIMIT 1`, title)
@@ -336,7 +394,7 @@ func (p *transcriptPut) title(ctx context.Context) error {
 		return err
 	case len(holders) == 0:
 		p.set("title = ?", title)
-		p.mark.Title = title
+		p.mark.Title, p.mark.Titles = title, p.s.meta.Titles
 		if p.im.o.DryRun {
 			p.im.titles[title] = p.s.id
 		}
@@ -353,32 +411,94 @@ func transcriptTitle(s *Session) (string, bool) {
 	return title, title != ""
 }
 
-// rest brings what was used, the model and the end up to date.
-func (p *transcriptPut) rest(ctx context.Context) error {
+// use counts what responses used, each once in the whole store.
+func (p *transcriptPut) use(ctx context.Context) error {
 	m, adopted := &p.s.meta, p.s.mark == nil && p.stored != nil
-	if adopted { // what it used may be counted already
-		p.mark.Started, p.mark.Usage, p.mark.APICalls = epochOrZero(p.stored), m.Usage, m.APICallCount
+	if !p.s.ended || len(m.Uses) == 0 {
+		return nil
 	}
-	more := m.Usage
-	more.add(p.mark.Usage, -1)
-	if calls := m.APICallCount - p.mark.APICalls; more != (Tokens{}) || calls != 0 {
-		for _, c := range []struct {
-			name string
-			n    int64
-		}{
-			{"input_tokens", more.Input}, {"output_tokens", more.Output}, {"cache_read_tokens", more.CacheRead},
-			{"cache_write_tokens", more.CacheWrite}, {"reasoning_tokens", more.Reasoning}, {"api_call_count", calls},
-		} {
-			p.set(c.name+" = COALESCE("+c.name+", 0) + ?", c.n)
+	index, err := p.im.indexed(ctx, p.q)
+	if err != nil {
+		return err
+	}
+	own := map[uint64]bool{}
+	for n := range p.mark.Used.all() {
+		own[n] = true
+	}
+	last := p.mark.Used.last()
+	var more Tokens
+	calls := -p.mark.APICalls
+	more.add(p.mark.Usage, -1) // what an earlier version counted is among them
+	for _, u := range m.Uses {
+		ns := make([]uint64, len(u.Keys))
+		for i, key := range u.Keys {
+			ns[i] = number("use\x00"+key, 0)
 		}
-		p.mark.Usage, p.mark.APICalls = m.Usage, m.APICallCount
+		switch by := p.countedBy(index, ns); {
+		case own[ns[0]]:
+			if ns[0] == last && u.Tokens.Output > p.mark.LastUse.Output { // the file was imported amid it
+				more.add(u.Tokens, 1)
+				more.add(p.mark.LastUse, -1)
+				p.mark.LastUse = u.Tokens
+			}
+		case by != "":
+			p.r.counts = cmp.Or(p.r.counts, by)
+		default:
+			for _, n := range ns {
+				p.used[n] = p.s.id
+			}
+			more.add(u.Tokens, 1)
+			calls++
+			p.mark.LastUse = u.Tokens
+			p.r.used = append(p.r.used, ns...)
+		}
 	}
-	if p.stored != nil && m.Model != nil && *m.Model != p.mark.Model && deref(p.stored.Model) == p.mark.Model {
+	if adopted { // it may be counted already
+		return nil
+	}
+	p.count(more, calls)
+	return nil
+}
+
+// countedBy is the session that counts a response, empty if none does.
+func (p *transcriptPut) countedBy(index *importIndex, ns []uint64) (id string) {
+	for _, n := range ns {
+		id = cmp.Or(id, p.used[n], index.counts(n))
+	}
+	return id
+}
+
+// count adds to what the session used.
+func (p *transcriptPut) count(more Tokens, calls int64) {
+	if more == (Tokens{}) && calls == 0 {
+		return
+	}
+	for _, c := range []struct {
+		name string
+		n    int64
+	}{
+		{"input_tokens", more.Input}, {"output_tokens", more.Output}, {"cache_read_tokens", more.CacheRead},
+		{"cache_write_tokens", more.CacheWrite}, {"reasoning_tokens", more.Reasoning}, {"api_call_count", calls},
+	} {
+		p.set(c.name+" = COALESCE("+c.name+", 0) + ?", c.n)
+	}
+}
+
+// rest brings the model and the end up to date.
+func (p *transcriptPut) rest(ctx context.Context) error {
+	m := &p.s.meta
+	if p.s.mark == nil && p.stored != nil {
+		p.mark.Started = epochOrZero(p.stored)
+	}
+	news := len(p.s.pending) > 0 || p.grown != nil
+	if news && p.stored != nil && m.Model != nil && *m.Model != p.mark.Model && deref(p.stored.Model) == p.mark.Model {
 		p.set("model = ?", validText(*m.Model))
 		p.mark.Model = *m.Model
 	}
 	if n := len(p.s.pending); n > 0 && (p.stored == nil || deref(p.stored.EndReason) == endReason) {
-		p.set("ended_at = ?", p.s.pending[n-1].row[timestampValue])
+		if p.s.late == 0 {
+			p.set("ended_at = ?", p.s.pending[n-1].row[timestampValue])
+		}
 		p.set("end_reason = ?", endReason)
 	}
 	if p.tx == nil || len(p.sets) == 0 {

@@ -161,7 +161,9 @@ func readImported(line []byte) (*importedSession, error) {
 		case "tags":
 			s.beside.tags = readTags(value)
 		case "forked_from":
-			s.beside.forkedFrom, _ = readText(value).(string)
+			s.beside.from.read(forked, value)
+		case "resumed_from":
+			s.beside.from.read(resumed, value)
 		}
 	})
 	if err := checkID(s.text(idAt)); err != nil {
@@ -178,6 +180,13 @@ func readImported(line []byte) (*importedSession, error) {
 	}
 	s.fill(first, calls)
 	return s, nil
+}
+
+// read takes what a session came from.
+func (o *orphan) read(kind Kind, value []byte) {
+	if parent, _ := readText(value).(string); parent != "" {
+		o.parent, o.kind = parent, kind
+	}
 }
 
 // readTags reads a list of tags. Other programs may mean something else by the key:

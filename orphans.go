@@ -24,7 +24,7 @@ var orphansTable = addedTable{"sessiondb_orphans", `CREATE TABLE IF NOT EXISTS s
 const (
 	rememberOrphanSQL = `INSERT INTO sessiondb_orphans (session_id, parent_id, kind, orphaned_at) VALUES (?, ?, ?, ?)
  ON CONFLICT (session_id) DO UPDATE SET parent_id = excluded.parent_id,
- kind = CASE WHEN sessiondb_orphans.kind = 'fork' AND sessiondb_orphans.parent_id = excluded.parent_id THEN 'fork' ELSE excluded.kind END, orphaned_at = excluded.orphaned_at`
+ kind = CASE WHEN sessiondb_orphans.kind IN ('fork', 'resumed') AND sessiondb_orphans.parent_id = excluded.parent_id THEN sessiondb_orphans.kind ELSE excluded.kind END, orphaned_at = excluded.orphaned_at`
 
 	// rememberedDelegateSQL holds for a session c that was a delegate of a
 	// deleted one. An id that was used again after that is another session.
@@ -36,8 +36,16 @@ const (
 // used again after that is another session.
 const rememberedSQL = ` FROM sessiondb_orphans o JOIN sessions c ON c.id = o.session_id WHERE o.orphaned_at >= c.started_at`
 
-// forked is the kind of a fork in the table.
-const forked Kind = "fork"
+// Kinds that only the table has, of sessions that are branches and whose rows don't
+// tell a parent: a fork begins with copies of what its parent said; what was resumed
+// goes on behind that.
+const (
+	forked  Kind = "fork"
+	resumed Kind = "resumed"
+)
+
+// branchedSQL holds for what the table tells of a branch whose parent is there.
+const branchedSQL = `o.kind IN ('fork', 'resumed')`
 
 // orphan is a session whose parent is deleted, or not told by its row.
 type orphan struct {
@@ -72,7 +80,7 @@ func originOf(ctx context.Context, q engine.Queryer, id string) (parent string, 
 	case err != nil:
 	case remembered == Delegate:
 		kind = Delegate
-	case remembered == forked && from != id:
+	case (remembered == forked || remembered == resumed) && from != id:
 		var there bool
 		if there, err = sessionExists(ctx, q, from); there {
 			return from, Branch, err
@@ -81,22 +89,23 @@ func originOf(ctx context.Context, q engine.Queryer, id string) (parent string, 
 	return parent, kind, err
 }
 
-// forkedFrom returns what those of sessions were made from that are forks.
-func forkedFrom(ctx context.Context, q engine.Queryer, ids ...string) (map[string]string, error) {
+// branchedFrom returns what those of sessions came from that are branches which only
+// the table knows.
+func branchedFrom(ctx context.Context, q engine.Queryer, ids ...string) (map[string]orphan, error) {
 	if some, err := orphansTable.exists(ctx, q); err != nil || !some {
 		return nil, err
 	}
-	from := map[string]string{}
+	from := map[string]orphan{}
 	err := eachIn(ctx, q, func(r engine.Rows) error {
-		var id, parent string
-		err := r.Scan(&id, &parent)
-		from[id] = parent
+		var o orphan
+		err := r.Scan(&o.id, &o.parent, &o.kind)
+		from[o.id] = o
 		return err
-	}, `SELECT c.id, o.parent_id`+rememberedSQL+` AND o.kind = '`+string(forked)+`' AND c.id IN`, ids)
+	}, `SELECT c.id, o.parent_id, o.kind`+rememberedSQL+` AND `+branchedSQL+` AND c.id IN`, ids)
 	return from, err
 }
 
-// forksOf returns the forks of sessions whose rows tell no parent, by parent.
+// forksOf returns the branches of sessions whose rows tell no parent, by parent.
 func forksOf(ctx context.Context, q engine.Queryer, parents []string) (map[string][]string, error) {
 	out := map[string][]string{}
 	some, err := orphansTable.exists(ctx, q)
@@ -109,7 +118,7 @@ func forksOf(ctx context.Context, q engine.Queryer, parents []string) (map[strin
 		out[parent] = append(out[parent], id)
 		return err
 	}, `SELECT c.id, o.parent_id FROM sessiondb_orphans o JOIN sessions c ON c.id = o.session_id
- WHERE o.kind = 'fork' AND c.parent_session_id IS NULL AND o.orphaned_at >= c.started_at AND o.parent_id IN`, parents)
+ WHERE `+branchedSQL+` AND c.parent_session_id IS NULL AND o.orphaned_at >= c.started_at AND o.parent_id IN`, parents)
 	return out, err
 }
 

@@ -44,8 +44,8 @@ type Session struct {
 
 // beside is what the store knows of a session beside its row. Exports have it.
 type beside struct {
-	tags       []string
-	forkedFrom string
+	tags []string
+	from orphan // of a branch whose row does not tell its parent
 }
 
 // Tokens are running totals of a session.

@@ -198,7 +198,7 @@ func (b *comeback) rejoin(ctx context.Context) error {
 			return err
 		}, `SELECT o.session_id, o.parent_id FROM sessiondb_orphans o JOIN sessions c ON c.id = o.session_id
  JOIN sessions p ON p.id = o.parent_id AND p.id <> c.id
- WHERE o.kind <> 'fork' AND o.orphaned_at >= c.started_at AND o.orphaned_at >= p.started_at
+ WHERE NOT `+branchedSQL+` AND o.orphaned_at >= c.started_at AND o.orphaned_at >= p.started_at
  AND (c.parent_session_id IS NULL OR o.kind = 'continuation' AND c.parent_session_id = p.parent_session_id) AND `+column+` IN`, b.done.Sessions)
 		if err != nil {
 			return err

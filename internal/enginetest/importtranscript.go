@@ -23,15 +23,23 @@ func importTranscripts(t *testing.T, h *harness) {
 	t.Run("titles", func(t *testing.T) { transcriptTitles(t, h) })
 	t.Run("large", func(t *testing.T) { transcriptLarge(t, h) })
 	t.Run("bad lines", func(t *testing.T) { transcriptBadLines(t, h) })
+	t.Run("files of one session", func(t *testing.T) { transcriptFiles(t, h) })
+	t.Run("older messages", func(t *testing.T) { transcriptOlder(t, h) })
+	t.Run("uses", func(t *testing.T) { transcriptUses(t, h) })
+	t.Run("branches", func(t *testing.T) { transcriptBranches(t, h) })
+	t.Run("old marks", func(t *testing.T) { transcriptOldMarks(t, h) })
 }
 
 // script is a transcript: what is said, in turn, as id:text or text. "!" is a
 // bad line.
 type script struct {
 	sessiondb.TranscriptSession
-	says []string
-	at   int
-	fail error // at the end
+	says   []string
+	at     int
+	fail   error // at the end
+	unique bool
+	from   int                       // seconds before the first
+	uses   []sessiondb.TranscriptUse // nil is one for each line
 }
 
 var began = time.Unix(1700000000, 0)
@@ -53,22 +61,26 @@ func (s *script) Next() (sessiondb.TranscriptMessage, error) {
 		id, say = other, rest
 	}
 	key, _, _ := strings.Cut(say, "+") // what a message has more is no part of its key
-	m := sessiondb.Message{Role: "user", Content: sessiondb.Text(say), Timestamp: began.Add(time.Duration(s.at) * time.Second)}
+	m := sessiondb.Message{Role: "user", Content: sessiondb.Text(say), Timestamp: began.Add(time.Duration(s.from+s.at) * time.Second)}
 	if s.at%2 == 0 {
 		m.Role, m.ToolCalls = "assistant", []byte(`[{"id":"call"}]`)
 	}
-	return sessiondb.TranscriptMessage{SessionID: id, Key: key, Line: int64(s.at), Message: m}, nil
+	return sessiondb.TranscriptMessage{SessionID: id, Key: key, Unique: s.unique, Line: int64(s.at), Message: m}, nil
 }
 
 func (s *script) Session(id string) sessiondb.TranscriptSession {
 	is := s.TranscriptSession
+	is.StartedAt = began
 	if id != s.ID {
 		is.Title, is.ParentID, is.Delegate = nil, &s.ID, true
 	}
 	is.ID = id
-	is.StartedAt = began
-	is.Usage.Output = int64(10 * s.at)
-	is.APICallCount = int64(s.at)
+	if is.Uses = s.uses; s.uses != nil {
+		return is
+	}
+	for i := range s.at {
+		is.Uses = append(is.Uses, sessiondb.TranscriptUse{Keys: []string{fmt.Sprint(id, i)}, Tokens: sessiondb.Tokens{Output: 10}})
+	}
 	return is
 }
 
@@ -177,13 +189,13 @@ func transcriptChanged(t *testing.T, h *harness) {
 func transcriptConflicts(t *testing.T, h *harness) {
 	db, _ := h.store(t)
 	take(t, db, asItIs, transcript("a", "one", "two"))
-	for want, says := range map[string][]string{
-		"no continuation": {"one", "other", "three"},
-		"and 2 were":      {"one"},
-	} {
-		if r := take(t, db, sessiondb.ImportOptions{Extend: true}, transcript("a", says...)); len(r.Conflicts) != 1 || !strings.Contains(r.Conflicts[0].Reason, want) {
+	for _, says := range [][]string{{"one", "other", "three"}, {"two", "three"}, {"three"}} {
+		if r := take(t, db, sessiondb.ImportOptions{Extend: true}, transcript("a", says...)); len(r.Conflicts) != 1 || !strings.Contains(r.Conflicts[0].Reason, "no continuation") {
 			t.Errorf("%q: %+v", says, r)
 		}
+	}
+	if d := cmp.Diff(sessiondb.ImportReport{Same: 1}, take(t, db, asItIs, transcript("a", "one"))); d != "" {
+		t.Errorf("a copy of before: %s", d)
 	}
 	session(t, db, "b")
 	say(t, db, "b", "of another program")
@@ -245,19 +257,23 @@ func transcriptParents(t *testing.T, h *harness) {
 func transcriptTitles(t *testing.T, h *harness) {
 	db, _ := h.store(t)
 	noError(t, db.SetTitle(t.Context(), session(t, db, "own"), "taken"))
-	titled := func(id, title string) *script {
+	titled := func(id, title string, titles int) *script {
 		s := transcript(id, "x")
+		s.Titles = titles
 		s.Title = &title
 		return s
 	}
-	r := take(t, db, asItIs, titled("a", "taken"), titled("b", strings.Repeat("long ", 40)), titled("c", "first"), titled("d", "first"))
+	r := take(t, db, asItIs, titled("a", "taken", 1), titled("b", strings.Repeat("long ", 40), 1), titled("c", "first", 1), titled("d", "first", 1))
 	if d := cmp.Diff([]string{"1 a", "1 d"}, issues(r.Changed)); d != "" || r.Imported != 4 {
 		t.Errorf("%+v %s", r, d)
 	}
 	if b := must[sessiondb.Session](t)(db.Session(t.Context(), "b")); b.Title == nil || !strings.HasPrefix(*b.Title, "long long") {
 		t.Errorf("got %+v", b)
 	}
-	take(t, db, asItIs, titled("c", "second"))
+	take(t, db, asItIs, titled("c", "second", 2))
+	if r := take(t, db, asItIs, titled("c", "first", 1)); r.Same != 1 {
+		t.Errorf("a copy of before: %+v", r)
+	}
 	if c := must[sessiondb.Session](t)(db.Session(t.Context(), "c")); *c.Title != "second" {
 		t.Errorf("got %+v", c)
 	}
