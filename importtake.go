@@ -17,7 +17,7 @@ type transcribed struct {
 
 	seen     int64           // messages
 	times    map[uint64]int  // how often each key came
-	had      map[uint64]bool // messages that are stored, or pending
+	had      map[uint64]bool // messages that are stored or pending, by all their keys
 	before   int             // how many were, when the file was begun
 	met      int             // of those, that came
 	unlisted []uint64        // messages that are stored and that no mark lists
@@ -43,6 +43,7 @@ type transcribedRow struct {
 	row    []any
 	untold bool // its time is not its own
 	number uint64
+	also   []uint64
 }
 
 // lateSeconds is how much older than the last one a message may be that goes on.
@@ -68,6 +69,9 @@ func (s *transcribed) take(im *Importer, m TranscriptMessage) error {
 		return err
 	}
 	came := transcribedRow{row: row, untold: row[timestampValue] == nil, number: s.number(m.Key)}
+	for _, key := range m.Also {
+		came.also = append(came.also, number(key, 0))
+	}
 	if came.untold {
 		row[timestampValue] = s.told
 	} else {
@@ -112,7 +116,9 @@ func (s *transcribed) number(key string) uint64 {
 }
 
 func (s *transcribed) pend(came *transcribedRow) {
-	s.had[came.number] = true
+	for _, n := range append(came.also, came.number) {
+		s.had[n] = true
+	}
 	s.pending = append(s.pending, *came)
 	if at, ok := came.row[timestampValue].(float64); ok && at < s.until-lateSeconds {
 		s.late++

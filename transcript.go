@@ -20,6 +20,9 @@ type TranscriptMessage struct {
 	// Key tells the message from the others of its session, and is the same
 	// whenever the file is read, also after it grew.
 	Key string
+	// Also are keys that it is known by as well: a message that has one of them for
+	// its own is a part of it.
+	Also []string
 	// Unique says that no other message has the key, in any file: what is stored
 	// under it is there, whatever stands before it. Without it a file has to begin
 	// as what was imported before did.

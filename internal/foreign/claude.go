@@ -1,29 +1,34 @@
 package foreign
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"strings"
 
 	"github.com/sessiondb-go/sessiondb"
 )
 
-// claude reads what Claude Code writes to ~/.claude/projects: a file a session,
-// lines in the order they happened. A response of the model is several lines, a
-// content block each, that repeat its id and what it used. What subagents did
-// stands in files of their own or, from older versions, among the rest.
+// claude reads what Claude Code writes to ~/.claude/projects: lines in the order they
+// happened, mostly of one session in a file. A response of the model is several
+// lines, a content block each, that repeat its id and what it used. A session that was
+// resumed may have its history before it, as lines of the session that those are of.
+// What subagents did stands in files of their own or, from older versions, among the
+// rest.
 type claude struct {
 	queue
 	in       *lines
-	main     string // id of the session of the file
+	main     string // id of the session of lines that name none
 	sessions map[string]*claudeSession
 	order    []*claudeSession
 	chains   map[string]string // of messages of subagents without a name: their session
 	seed     maphash.Seed
-	seen     map[uint64]bool // ids of lines
-	used     map[string]sessiondb.Tokens
-	titles   claudeTitles
+	seen     map[uint64]*claudeSession // lines, by their ids
+	passed   map[uint64]string         // lines that are no messages: what they follow
+	titles   map[string]*claudeTitles  // of sessions, by their ids
+	leaves   map[uint64]string         // summaries whose message did not come yet
 }
 
 // claudeSession is a session of the file.
@@ -31,6 +36,7 @@ type claudeSession struct {
 	is   sessiondb.TranscriptSession
 	open *claudeResponse
 	tool map[string]string // name of a call, by id
+	used map[string]int    // place in Uses of a response, by id
 	cwd  string
 	git  string
 	ver  string
@@ -41,13 +47,13 @@ type claudeSession struct {
 // message of the file counts.
 type claudeTitles struct {
 	custom, generated, summary string
-	leaves                     map[uint64]string // summaries whose message did not come yet
+	n                          int
 }
 
 func newClaude(name string, in *lines) *claude {
 	c := &claude{
-		in: in, sessions: map[string]*claudeSession{}, chains: map[string]string{}, seed: maphash.MakeSeed(), seen: map[uint64]bool{},
-		used: map[string]sessiondb.Tokens{}, titles: claudeTitles{leaves: map[uint64]string{}},
+		in: in, sessions: map[string]*claudeSession{}, chains: map[string]string{}, seed: maphash.MakeSeed(), seen: map[uint64]*claudeSession{},
+		passed: map[uint64]string{}, titles: map[string]*claudeTitles{}, leaves: map[uint64]string{},
 	}
 	if isUUID(name) {
 		c.main = name
@@ -61,13 +67,25 @@ func isUUID(s string) bool {
 
 // claudeLine is a line, of any type.
 type claudeLine struct {
-	Type, Subtype, UUID, ParentUUID, SessionID, AgentID string
-	Timestamp, CWD, GitBranch, Version                  string
-	IsSidechain, IsMeta                                 bool
-	Message                                             json.RawMessage
-	Content                                             json.RawMessage
+	Type, UUID, ParentUUID, LogicalParentUUID, SessionID, AgentID, RequestID string
+	Timestamp, CWD, GitBranch, Version                                       string
+	IsSidechain, IsMeta                                                      bool
+	Message, Content                                                         json.RawMessage
+	ForkedFrom                                                               struct{ SessionID string }
+	Attachment                                                               claudeAttachment
 
 	Summary, LeafUUID, CustomTitle, AITitle string
+}
+
+// follows is the line that a line stands behind in its conversation.
+func (l *claudeLine) follows() string { return cmp.Or(l.ParentUUID, l.LogicalParentUUID) }
+
+// claudeBookkeeping are the lines that tell nothing of what was said.
+var claudeBookkeeping = map[string]bool{
+	"file-history-snapshot": true, "attribution-snapshot": true, "progress": true, "queue-operation": true, "agent-name": true, "agent-color": true,
+	"agent-setting": true, "last-prompt": true, "permission-mode": true, "mode": true, "tag": true, "pr-link": true, "task-summary": true,
+	"speculation-accept": true, "worktree-state": true, "content-replacement": true, "continued-in": true, "marble-origami-commit": true,
+	"marble-origami-snapshot": true,
 }
 
 // Next implements [sessiondb.Transcript].
@@ -87,13 +105,8 @@ func (c *claude) Session(id string) sessiondb.TranscriptSession {
 	}
 	is := s.is
 	is.ModelConfig = config("cwd", s.cwd, "git_branch", s.git, "version", s.ver)
-	if id == c.main {
-		for _, title := range []string{c.titles.custom, c.titles.generated, c.titles.summary} {
-			if title != "" {
-				is.Title = &title
-				break
-			}
-		}
+	if t := c.titles[id]; t != nil {
+		is.Title, is.Titles = stringOrNil(cmp.Or(t.custom, t.generated, t.summary)), t.n
 	}
 	return is
 }
@@ -103,79 +116,101 @@ func (c *claude) line(raw []byte) error {
 	if err := decode(raw, &l); err != nil {
 		return err
 	}
+	c.in.known = c.in.known || l.UUID != "" || l.SessionID != "" || claudeTypes[l.Type] || claudeBookkeeping[l.Type]
+	key := l.UUID
 	switch l.Type {
-	case "user", "assistant", "system":
+	case "user", "assistant", "system", "attachment":
+		if key == "" {
+			key = digest(raw)
+		}
+		return c.said(&l, key)
 	case "summary", "custom-title", "ai-title":
 		c.title(&l)
 		return nil
 	case "":
 		return errors.New("no line of a Claude Code transcript: it has no type")
-	default: // snapshots, progress, what was queued, modes, and what is still to come
+	}
+	c.pass(&l)
+	if !claudeBookkeeping[l.Type] {
+		return unknownKind(fmt.Sprintf("type %.60q", l.Type))
+	}
+	return nil
+}
+
+// pass passes over a line that is no message.
+func (c *claude) pass(l *claudeLine) {
+	if l.UUID != "" {
+		c.passed[maphash.String(c.seed, l.UUID)] = l.follows()
+	}
+}
+
+// said takes a line that may hold a message.
+func (c *claude) said(l *claudeLine, key string) error {
+	h := maphash.String(c.seed, key)
+	if c.seen[h] != nil { // history, copied into the file of a session that goes on
 		return nil
 	}
-	key := l.UUID
-	if key == "" {
-		key = digest(raw)
-	}
-	if c.repeated(key) {
+	if l.Type == "attachment" && l.Attachment.Type != "queued_command" || l.Type == "system" && nothing(l.Content) {
+		c.pass(l)
 		return nil
 	}
 	if c.main == "" && !l.sidechain() {
 		c.main = l.SessionID
 	}
-	s := c.session(&l)
+	s := c.session(l)
 	if s == nil {
 		return errors.New("it names no session")
 	}
+	c.seen[h] = s
+	if title := c.leaves[h]; title != "" {
+		c.titlesOf(s.is.ID).summary = title
+	}
 	c.in.session = s.is.ID
-	s.note(&l)
+	s.note(l)
 	switch l.Type {
 	case "assistant":
-		return c.assistant(s, &l, key)
+		return c.assistant(s, l, key)
 	case "user":
-		return c.user(s, &l, key)
+		return c.user(s, l, key)
+	case "attachment":
+		return c.queued(s, l, key)
 	}
-	return c.system(s, &l, key)
+	return c.system(s, l, key)
 }
 
-// repeated reports whether a line came before, as history does that is copied
-// into the file of a session that goes on.
-func (c *claude) repeated(key string) bool {
-	h := maphash.String(c.seed, key)
-	if c.seen[h] {
-		return true
+func (c *claude) titlesOf(id string) *claudeTitles {
+	t := c.titles[id]
+	if t == nil {
+		t = &claudeTitles{}
+		c.titles[id] = t
 	}
-	c.seen[h] = true
-	if title := c.titles.leaves[h]; title != "" {
-		c.titles.summary = title
-	}
-	return false
+	t.n++
+	return t
 }
 
 func (c *claude) title(l *claudeLine) {
+	of := cmp.Or(l.SessionID, c.main)
 	switch {
 	case l.CustomTitle != "":
-		c.titles.custom = l.CustomTitle
+		c.titlesOf(of).custom = l.CustomTitle
 	case l.AITitle != "":
-		c.titles.generated = l.AITitle
+		c.titlesOf(of).generated = l.AITitle
 	case l.Summary != "":
 		h := maphash.String(c.seed, l.LeafUUID)
-		c.titles.leaves[h] = l.Summary
-		if c.seen[h] {
-			c.titles.summary = l.Summary
+		c.leaves[h] = l.Summary
+		if s := c.seen[h]; s != nil {
+			c.titlesOf(s.is.ID).summary = l.Summary
 		}
 	}
 }
 
 func (l *claudeLine) sidechain() bool { return l.IsSidechain || l.AgentID != "" }
 
-// session returns the session of a line: that of the file, or a subagent's.
+// session returns the session of a line: the one that it names, or a subagent's.
 func (c *claude) session(l *claudeLine) *claudeSession {
-	id, parent := c.main, ""
+	id, parent := cmp.Or(l.SessionID, c.main), ""
 	if l.sidechain() {
-		if parent = l.SessionID; parent == "" {
-			parent = c.main
-		}
+		parent = id
 		id = c.agent(l, parent)
 	}
 	if id == "" {
@@ -183,13 +218,28 @@ func (c *claude) session(l *claudeLine) *claudeSession {
 	}
 	s := c.sessions[id]
 	if s == nil {
-		s = &claudeSession{tool: map[string]string{}}
+		s = &claudeSession{tool: map[string]string{}, used: map[string]int{}}
 		s.is.ID, s.is.Source = id, string(ClaudeCode)
 		s.is.ParentID, s.is.Delegate = stringOrNil(parent), parent != ""
+		if parent == "" {
+			s.is.ForkedFrom, s.is.After = l.ForkedFrom.SessionID, c.behind(l.follows())
+		}
 		c.sessions[id] = s
 		c.order = append(c.order, s)
 	}
 	return s
+}
+
+// behind is the message that stands at a line, or before it if it is none.
+func (c *claude) behind(uuid string) string {
+	for range c.passed {
+		before, ok := c.passed[maphash.String(c.seed, uuid)]
+		if !ok {
+			break
+		}
+		uuid = before
+	}
+	return uuid
 }
 
 // agent is the id of a subagent's session. It does not begin as that of its
@@ -225,19 +275,6 @@ func (s *claudeSession) note(l *claudeLine) {
 	}
 }
 
-func (c *claude) put(s *claudeSession, line int64, key string, m sessiondb.Message) {
-	c.add(sessiondb.TranscriptMessage{SessionID: s.is.ID, Key: key, Line: line, Message: m})
-}
-
-// system keeps what the program told: that it compacted the conversation, that
-// a call failed.
-func (c *claude) system(s *claudeSession, l *claudeLine, key string) error {
-	var said string
-	_ = json.Unmarshal(l.Content, &said) // there may be none
-	if said == "" {
-		return nil
-	}
-	c.close(s)
-	c.put(s, c.in.n, key, sessiondb.Message{Role: "system", Content: sessiondb.Text(said), Timestamp: parseTime(l.Timestamp)})
-	return nil
+func (c *claude) put(s *claudeSession, line int64, key string, m sessiondb.Message, also ...string) {
+	c.add(sessiondb.TranscriptMessage{SessionID: s.is.ID, Key: key, Also: also, Unique: true, Line: line, Message: m})
 }

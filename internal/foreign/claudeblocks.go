@@ -1,9 +1,9 @@
 package foreign
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -13,6 +13,7 @@ import (
 // claudeResponse is an answer of the model, as far as its blocks came.
 type claudeResponse struct {
 	id, key   string
+	also      []string // keys of its further lines
 	line      int64
 	said      []string
 	reasoning []string
@@ -39,41 +40,84 @@ type claudeUsage struct {
 type claudeBlock struct {
 	Type, Text, Thinking string
 	ID, Name             string
+	Title, URL           string // of what a search found
 	Input                json.RawMessage
 	ToolUseID            string `json:"tool_use_id"`
 	Content              json.RawMessage
 	Source               struct {
 		MediaType string `json:"media_type"`
-		Data      string
+		Data, URL string
 	}
 }
 
-// blocks reads content: a string or a list of blocks.
-func blocks(content json.RawMessage) (list []claudeBlock) {
-	content = bytes.TrimSpace(content)
-	if len(content) == 0 {
+// UnmarshalJSON reads a block. What is none is text, as it is.
+func (b *claudeBlock) UnmarshalJSON(raw []byte) error {
+	switch raw[0] {
+	case '{':
+		type plain claudeBlock
+		_ = decode(raw, (*plain)(b)) // as far as it can be read
+		if b.Type == "" {
+			b.Type, b.Text = "text", cmp.Or(b.Text, string(raw))
+		}
 		return nil
-	}
-	if content[0] == '"' {
-		var b claudeBlock
+	case '"':
 		b.Type = "text"
-		_ = json.Unmarshal(content, &b.Text) // it is a string
-		return []claudeBlock{b}
+		return json.Unmarshal(raw, &b.Text)
 	}
-	_ = json.Unmarshal(content, &list) // as far as it can be read
-	return list
+	if b.Type = "text"; !nothing(raw) {
+		b.Text = string(raw)
+	}
+	return nil
+}
+
+var errNoContent = errors.New("its content is no text and no list of blocks")
+
+// blocks reads content: a string, a list of blocks, or one block.
+func blocks(content json.RawMessage) (list []claudeBlock, err error) {
+	if nothing(content) {
+		return nil, errNoContent
+	}
+	switch content[0] {
+	case '[':
+		return list, json.Unmarshal(content, &list)
+	case '"', '{':
+		list = make([]claudeBlock, 1)
+		err = list[0].UnmarshalJSON(content)
+		if content[0] == '"' || list[0].Text != string(content) {
+			return list, err
+		}
+	}
+	return nil, errNoContent
+}
+
+// inner is what the content of a block shows. What is no content shows as it is.
+func inner(content json.RawMessage) string {
+	list, err := blocks(content)
+	switch {
+	case nothing(content):
+		return ""
+	case err != nil:
+		return string(content)
+	}
+	return joined(list)
 }
 
 // plain is what a block that is no text shows in its place: pictures and files
-// stay where they are.
+// stay where they are, what was searched for is told by title and address.
 func (b *claudeBlock) plain() string {
 	switch {
 	case b.Type == "text":
 		return b.Text
 	case b.Source.Data != "":
-		return fmt.Sprintf("[%s: %s, %d bytes]", b.Type, b.Source.MediaType, len(b.Source.Data)/4*3)
-	case len(b.Content) > 0 && b.Content[0] == '"' || b.Type == "tool_result":
-		return joined(blocks(b.Content))
+		return mark(b.Type, b.Source.MediaType, b.Source.Data)
+	case b.Source.URL != "":
+		return "[" + b.Type + ": " + b.Source.URL + "]"
+	case b.URL != "":
+		return strings.TrimSpace(b.Title + " <" + b.URL + ">")
+	case len(b.Content) > 0:
+		return inner(b.Content)
+	case b.Type == "tool_result":
+		return ""
 	}
 	return "[" + b.Type + "]"
 }
@@ -91,9 +135,12 @@ var stopReasons = map[string]string{"end_turn": "stop", "stop_sequence": "stop",
 
 // assistant adds a line to the answer it belongs to.
 func (c *claude) assistant(s *claudeSession, l *claudeLine, key string) error {
-	var m claudeMessage
-	if err := decode(l.Message, &m); err != nil {
-		return fmt.Errorf("it has no message")
+	m, list, err := l.message()
+	if err != nil {
+		return err
+	}
+	if s.open != nil && s.open.id == m.ID && m.ID != "" {
+		s.open.also = append(s.open.also, key)
 	}
 	if s.open == nil || s.open.id != m.ID || m.ID == "" {
 		c.close(s)
@@ -107,8 +154,8 @@ func (c *claude) assistant(s *claudeSession, l *claudeLine, key string) error {
 		}
 		r.message.FinishReason = &reason
 	}
-	for _, b := range blocks(m.Content) {
-		r.block(s, &b)
+	for i := range list {
+		r.block(s, &list[i])
 	}
 	if m.Model == "<synthetic>" { // the program itself tells of an error
 		return nil
@@ -116,10 +163,19 @@ func (c *claude) assistant(s *claudeSession, l *claudeLine, key string) error {
 	if m.Model != "" {
 		s.is.Model = &m.Model
 	}
-	if m.Usage != nil && (l.SessionID == c.main || l.sidechain() || l.SessionID == "") {
-		c.usage(s, m.ID, key, *m.Usage)
+	if m.Usage != nil {
+		s.use(m.ID, cmp.Or(l.RequestID, l.Timestamp, key), *m.Usage)
 	}
 	return nil
+}
+
+// message reads the message of a line, and its content.
+func (l *claudeLine) message() (m claudeMessage, list []claudeBlock, err error) {
+	if err := decode(l.Message, &m); err != nil || nothing(l.Message) {
+		return m, nil, errors.New("it has no message")
+	}
+	list, err = blocks(m.Content)
+	return m, list, err
 }
 
 func (r *claudeResponse) block(s *claudeSession, b *claudeBlock) {
@@ -141,23 +197,17 @@ func (r *claudeResponse) block(s *claudeSession, b *claudeBlock) {
 	}
 }
 
-// usage counts what an answer used, once for all its lines: the last that came
-// is right.
-func (c *claude) usage(s *claudeSession, id, key string, u claudeUsage) {
-	if id == "" {
-		id = key
-	}
+// use notes what an answer used, once for all its lines: the last that came is right.
+// Some programs between give the same ids again and again, so that the request, or when
+// it was answered, is part of what tells it from others.
+func (s *claudeSession) use(id, request string, u claudeUsage) {
 	now := sessiondb.Tokens{Input: max(0, u.Input), Output: max(0, u.Output), CacheRead: max(0, u.CacheRead), CacheWrite: max(0, u.CacheWrite)}
-	before, known := c.used[id]
-	if !known {
-		s.is.APICallCount++
+	if at, ok := s.used[id]; ok && id != "" {
+		s.is.Uses[at].Tokens = now
+		return
 	}
-	c.used[id] = now
-	t := &s.is.Usage
-	t.Input += now.Input - before.Input
-	t.Output += now.Output - before.Output
-	t.CacheRead += now.CacheRead - before.CacheRead
-	t.CacheWrite += now.CacheWrite - before.CacheWrite
+	s.used[id] = len(s.is.Uses)
+	s.is.Uses = append(s.is.Uses, sessiondb.TranscriptUse{Keys: []string{string(ClaudeCode) + " " + id + " " + request}, Tokens: now})
 }
 
 // close ends the answer under way.
@@ -174,28 +224,36 @@ func (c *claude) close(s *claudeSession) {
 		r.message.Reasoning = stringOrNil(strings.Join(r.reasoning, "\n\n"))
 	}
 	r.message.ToolCalls = list(r.calls)
-	c.put(s, r.line, r.key, r.message)
+	c.put(s, r.line, r.key, r.message, r.also...)
 }
 
 // user makes messages of a line: the results of tools, each its own, and what
 // was said. What the program put in by itself is told as its own.
 func (c *claude) user(s *claudeSession, l *claudeLine, key string) error {
-	var m claudeMessage
-	if err := decode(l.Message, &m); err != nil {
-		return fmt.Errorf("it has no message")
+	_, list, err := l.message()
+	if err != nil {
+		return err
 	}
 	c.close(s)
-	var said []claudeBlock
-	at, n := parseTime(l.Timestamp), 0
-	for _, b := range blocks(m.Content) {
+	said := list[:0:0]
+	for _, b := range list {
 		if b.Type != "tool_result" {
 			said = append(said, b)
+		}
+	}
+	at, n := parseTime(l.Timestamp), 0
+	for _, b := range list {
+		if b.Type != "tool_result" {
 			continue
 		}
+		var also []string
+		if n == 0 && len(said) == 0 {
+			also = []string{key}
+		}
 		c.put(s, c.in.n, key+"#"+strconv.Itoa(n), sessiondb.Message{
-			Role: "tool", Content: sessiondb.Text(joined(blocks(b.Content))), ToolCallID: stringOrNil(b.ToolUseID),
+			Role: "tool", Content: sessiondb.Text(inner(b.Content)), ToolCallID: stringOrNil(b.ToolUseID),
 			ToolName: stringOrNil(s.tool[b.ToolUseID]), Timestamp: at,
-		})
+		}, also...)
 		n++
 	}
 	if len(said) == 0 {
@@ -206,5 +264,42 @@ func (c *claude) user(s *claudeSession, l *claudeLine, key string) error {
 		role = "system"
 	}
 	c.put(s, c.in.n, key, sessiondb.Message{Role: role, Content: sessiondb.Text(joined(said)), Timestamp: at})
+	return nil
+}
+
+// claudeAttachment is what stands beside the conversation. Only what a person typed
+// while the model was at work, and what the program queued so, is said in it.
+type claudeAttachment struct {
+	Type        string
+	Prompt      json.RawMessage
+	CommandMode string
+	Origin      struct{ Kind string }
+}
+
+// queued makes a message of what was queued.
+func (c *claude) queued(s *claudeSession, l *claudeLine, key string) error {
+	a := &l.Attachment
+	list, err := blocks(a.Prompt)
+	if err != nil {
+		return err
+	}
+	role := "user"
+	if l.IsMeta || a.CommandMode == "task-notification" || a.Origin.Kind != "" && a.Origin.Kind != "human" {
+		role = "system"
+	}
+	c.close(s)
+	c.put(s, c.in.n, key, sessiondb.Message{Role: role, Content: sessiondb.Text(joined(list)), Timestamp: parseTime(l.Timestamp)})
+	return nil
+}
+
+// system keeps what the program told: that it compacted the conversation, that
+// a call failed.
+func (c *claude) system(s *claudeSession, l *claudeLine, key string) error {
+	list, err := blocks(l.Content)
+	if err != nil {
+		return err
+	}
+	c.close(s)
+	c.put(s, c.in.n, key, sessiondb.Message{Role: "system", Content: sessiondb.Text(joined(list)), Timestamp: parseTime(l.Timestamp)})
 	return nil
 }

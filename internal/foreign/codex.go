@@ -3,6 +3,7 @@ package foreign
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/sessiondb-go/sessiondb"
@@ -16,10 +17,13 @@ type codex struct {
 	in   *lines
 	is   sessiondb.TranscriptSession
 	met  bool              // the line about the session came
+	rose bool              // a count of tokens came
 	tool map[string]string // name of a call, by id
 	open *codexResponse
 	cwd  string
 	meta codexMeta
+	from []string // sessions that it may hold copies of
+	use  codexUsage
 }
 
 func newCodex(name string, in *lines) *codex {
@@ -76,6 +80,7 @@ func (c *codex) line(raw []byte) error {
 	if c.is.StartedAt.IsZero() {
 		c.is.StartedAt = parseTime(l.Timestamp)
 	}
+	c.in.known = c.in.known || l.RecordType != "" || codexTypes[l.Type] || codexItems[l.Type] || l.Type == "" && l.ID != ""
 	switch {
 	case l.RecordType != "":
 		return nil
@@ -97,16 +102,23 @@ func (c *codex) line(raw []byte) error {
 		c.turn(l.Payload)
 	case "compacted":
 		return c.compacted(&l, digest(raw))
+	default:
+		return unknownKind(fmt.Sprintf("type %.60q", l.Type))
 	}
 	return nil
 }
 
 // session takes what is told of the session. Behind the first such line there
-// may be that of the session it was forked from.
+// may be those of the sessions that it was forked from.
 func (c *codex) session(raw json.RawMessage) error {
 	var m codexMeta
 	if err := decode(raw, &m); err != nil {
 		return err
+	}
+	for _, id := range []string{m.ForkedFrom, m.Source.Subagent.ThreadSpawn.Parent, m.ID} {
+		if id != "" && (c.met || id != m.ID) && id != c.is.ID {
+			c.from = append(c.from, id)
+		}
 	}
 	if c.met {
 		return nil
@@ -124,7 +136,7 @@ func (c *codex) session(raw json.RawMessage) error {
 		c.is.SystemPrompt = stringOrNil(*m.Instructions)
 	}
 	parent := m.Source.Subagent.ThreadSpawn.Parent
-	c.is.ParentID, c.is.Delegate = stringOrNil(parent), parent != ""
+	c.is.ParentID, c.is.Delegate, c.is.ForkedFrom = stringOrNil(parent), parent != "", m.ForkedFrom
 	c.cwd = m.CWD
 	return nil
 }
@@ -140,6 +152,50 @@ func (c *codex) turn(raw json.RawMessage) {
 	}
 }
 
+// codexUsage is what was used so far.
+type codexUsage struct {
+	Input     int64 `json:"input_tokens"`
+	Cached    int64 `json:"cached_input_tokens"`
+	Output    int64 `json:"output_tokens"`
+	Reasoning int64 `json:"reasoning_output_tokens"`
+}
+
+func (u codexUsage) less(v codexUsage) bool {
+	return u.Input < v.Input || u.Cached < v.Cached || u.Output < v.Output || u.Reasoning < v.Reasoning
+}
+
+// tokens are those that u has and before had not.
+func (u codexUsage) tokens(before codexUsage) sessiondb.Tokens {
+	cached := u.Cached - before.Cached
+	return sessiondb.Tokens{
+		Input: max(0, u.Input-before.Input-cached), Output: u.Output - before.Output, CacheRead: cached, Reasoning: u.Reasoning - before.Reasoning,
+	}
+}
+
+// used notes what a response used: what the total has more than before it. A fork begins
+// with the totals of the session it was made of; the same total of that one is the same
+// response.
+func (c *codex) used(total, last codexUsage) {
+	for _, n := range []*int64{&total.Input, &total.Cached, &total.Output, &total.Reasoning} {
+		*n = max(0, *n)
+	}
+	before := c.use
+	switch {
+	case total == before:
+		return
+	case total.less(before): // it counts anew
+		before = codexUsage{}
+	case !c.rose && len(c.from) > 0 && last != (codexUsage{}) && !last.less(codexUsage{}) && !total.less(last):
+		before = codexUsage{total.Input - last.Input, total.Cached - last.Cached, total.Output - last.Output, total.Reasoning - last.Reasoning}
+	}
+	c.rose, c.use = true, total
+	u := sessiondb.TranscriptUse{Tokens: total.tokens(before)}
+	for _, id := range append([]string{c.is.ID}, c.from...) {
+		u.Keys = append(u.Keys, fmt.Sprintln(Codex, id, total))
+	}
+	c.is.Uses = append(c.is.Uses, u)
+}
+
 // event takes what was used, of which each event tells the total, and the name.
 // What was said stands in items as well.
 func (c *codex) event(raw json.RawMessage) {
@@ -147,25 +203,17 @@ func (c *codex) event(raw json.RawMessage) {
 		Type       string
 		ThreadName string `json:"thread_name"`
 		Info       *struct {
-			Total struct {
-				Input     int64 `json:"input_tokens"`
-				Cached    int64 `json:"cached_input_tokens"`
-				Output    int64 `json:"output_tokens"`
-				Reasoning int64 `json:"reasoning_output_tokens"`
-			} `json:"total_token_usage"`
+			Total codexUsage `json:"total_token_usage"`
+			Last  codexUsage `json:"last_token_usage"`
 		}
 	}
 	_ = decode(raw, &e) // what it does not say stays
 	switch {
 	case e.Type == "token_count" && e.Info != nil:
-		t := e.Info.Total
-		now := sessiondb.Tokens{Input: max(0, t.Input-t.Cached), Output: max(0, t.Output), CacheRead: max(0, t.Cached), Reasoning: max(0, t.Reasoning)}
-		if now != c.is.Usage {
-			c.is.APICallCount++
-		}
-		c.is.Usage = now
+		c.used(e.Info.Total, e.Info.Last)
 	case e.ThreadName != "":
 		c.is.Title = &e.ThreadName
+		c.is.Titles++
 	}
 }
 
@@ -183,6 +231,7 @@ func (c *codex) put(key string, m sessiondb.Message) error {
 	if c.is.ID == "" {
 		return errors.New("neither the file nor a line before it names the session")
 	}
-	c.add(sessiondb.TranscriptMessage{SessionID: c.is.ID, Key: key, Line: c.in.n, Message: m})
+	// A line that tells when it was written is like no other.
+	c.add(sessiondb.TranscriptMessage{SessionID: c.is.ID, Key: key, Unique: !m.Timestamp.IsZero(), Line: c.in.n, Message: m})
 	return nil
 }

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/sessiondb-go/sessiondb"
@@ -21,11 +22,20 @@ type codexItem struct {
 // behind each other.
 type codexResponse struct {
 	key       string
+	also      []string // keys of its further lines
 	line      int64
 	said      string
 	reasoning []string
 	calls     []json.RawMessage
 	message   sessiondb.Message
+}
+
+// codexItems are the kinds of items. What there is no case for is bookkeeping, or can't
+// be read.
+var codexItems = map[string]bool{
+	"message": true, "reasoning": true, "function_call": true, "custom_tool_call": true, "local_shell_call": true, "web_search_call": true,
+	"function_call_output": true, "custom_tool_call_output": true, "local_shell_call_output": true,
+	"ghost_snapshot": true, "compaction": true, "compaction_summary": true, "context_compaction": true,
 }
 
 func (c *codex) item(raw json.RawMessage, l *codexLine, key string) error {
@@ -55,6 +65,9 @@ func (c *codex) item(raw json.RawMessage, l *codexLine, key string) error {
 		return c.put(key, sessiondb.Message{Role: "tool", Content: sessiondb.Text(codexOutput(i.Output)), ToolCallID: stringOrNil(i.CallID),
 			ToolName: stringOrNil(c.tool[i.CallID]), Timestamp: parseTime(l.Timestamp)})
 	}
+	if !codexItems[i.Type] {
+		return unknownKind(fmt.Sprintf("type %.60q", i.Type))
+	}
 	return nil
 }
 
@@ -65,6 +78,8 @@ func (c *codex) answer(l *codexLine, key string, ends bool) *codexResponse {
 	}
 	if c.open == nil {
 		c.open = &codexResponse{key: key, line: c.in.n, message: sessiondb.Message{Role: "assistant", Timestamp: parseTime(l.Timestamp)}}
+	} else {
+		c.open.also = append(c.open.also, key)
 	}
 	return c.open
 }
@@ -128,17 +143,20 @@ func (c *codex) close() {
 	}
 	r.message.ToolCalls = list(r.calls)
 	if c.is.ID != "" { // else the next message says so
-		c.add(sessiondb.TranscriptMessage{SessionID: c.is.ID, Key: r.key, Line: r.line, Message: r.message})
+		c.add(sessiondb.TranscriptMessage{SessionID: c.is.ID, Key: r.key, Also: r.also, Unique: !r.message.Timestamp.IsZero(), Line: r.line, Message: r.message})
 	}
 }
 
-// codexText joins the text of parts; a picture shows as its type.
+// codexText joins the text of parts; of a picture a mark is left.
 func codexText(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
 		return s
 	}
-	var parts []struct{ Type, Text string }
+	var parts []struct {
+		Type, Text string
+		ImageURL   string `json:"image_url"`
+	}
 	_ = json.Unmarshal(raw, &parts) // as far as it can be read
 	var texts []string
 	for _, p := range parts {
@@ -146,10 +164,21 @@ func codexText(raw json.RawMessage) string {
 		case p.Text != "":
 			texts = append(texts, p.Text)
 		case p.Type == "input_image":
-			texts = append(texts, "[image]")
+			texts = append(texts, imageMark(p.ImageURL))
 		}
 	}
 	return strings.Join(texts, "\n")
+}
+
+// imageMark stands in the place of a picture at an address.
+func imageMark(url string) string {
+	if mediaType, data, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,"); ok && strings.HasPrefix(url, "data:") {
+		return mark("image", mediaType, data)
+	}
+	if url == "" {
+		return "[image]"
+	}
+	return "[image: " + url + "]"
 }
 
 // codexOutput is what a tool gave: text, parts, or an object around them.

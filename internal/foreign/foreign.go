@@ -39,7 +39,7 @@ const DetectSize = 64 << 10
 // Detect tells the format of a file from its beginning, which may be cut
 // anywhere. The first line that is like one of a format decides.
 func Detect(head []byte) Format {
-	for line := range bytes.Lines(head) {
+	for line := range bytes.Lines(bytes.TrimPrefix(head, bom)) {
 		if f := detectLine(line); f != Unknown {
 			return f
 		}
@@ -48,8 +48,7 @@ func Detect(head []byte) Format {
 }
 
 var claudeTypes = map[string]bool{
-	"user": true, "assistant": true, "system": true, "summary": true, "file-history-snapshot": true, "queue-operation": true, "progress": true,
-	"custom-title": true, "ai-title": true, "agent-name": true, "attachment": true, "last-prompt": true, "permission-mode": true, "mode": true,
+	"user": true, "assistant": true, "system": true, "attachment": true, "summary": true, "custom-title": true, "ai-title": true,
 }
 
 var codexTypes = map[string]bool{
@@ -63,7 +62,7 @@ func detectLine(line []byte) Format {
 	switch {
 	case has && codexTypes[typ]:
 		return Codex
-	case claudeTypes[typ] && (hasAny(keys, "sessionId", "uuid", "leafUuid", "messageId")):
+	case (claudeTypes[typ] || claudeBookkeeping[typ]) && (hasAny(keys, "sessionId", "uuid", "leafUuid", "messageId")):
 		return ClaudeCode
 	case hasAny(keys, "record_type"), hasAny(keys, "id") && hasAny(keys, "timestamp") && hasAny(keys, "instructions", "git"):
 		return Codex
@@ -145,16 +144,26 @@ func (q *queue) next(in *lines, read func(line []byte) error, end func()) (sessi
 			continue
 		}
 		if err != nil {
-			return sessiondb.TranscriptMessage{}, err
+			return sessiondb.TranscriptMessage{}, in.end(err)
 		}
 		if err := read(line); err != nil {
-			return sessiondb.TranscriptMessage{}, in.bad(err.Error())
+			return sessiondb.TranscriptMessage{}, in.failed(err)
 		}
 	}
 	m := q.ready[0]
 	q.ready = q.ready[1:]
 	return m, nil
 }
+
+// mark is what stands in the place of a picture or a file, whose bytes would only fill
+// the indexes.
+func mark(what, mediaType, base64 string) string {
+	n := len(base64)/4*3 - strings.Count(base64[max(0, len(base64)-2):], "=")
+	return fmt.Sprintf("[%s: %s, %d bytes]", what, mediaType, n)
+}
+
+// nothing says that JSON is null, or missing.
+func nothing(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // digest is a key for what has no id.
 func digest(b []byte) string {

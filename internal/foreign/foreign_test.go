@@ -63,10 +63,12 @@ func told(t testing.TB, f foreign.Format, name string, data []byte) string {
 		m, err := tr.Next()
 		var bad *sessiondb.LineError
 		switch {
-		case errors.Is(err, io.EOF):
+		case errors.Is(err, io.EOF), errors.Is(err, foreign.ErrOtherFormat):
+			if !errors.Is(err, io.EOF) {
+				fmt.Fprintln(&b, err)
+			}
 			for _, id := range ids {
-				s := tr.Session(id)
-				fmt.Fprintf(&b, "session, delegate %v: %s\n", s.Delegate, marshal(t, s.Session))
+				fmt.Fprintln(&b, toldOf(t, tr.Session(id)))
 			}
 			return b.String()
 		case errors.As(err, &bad):
@@ -82,6 +84,34 @@ func told(t testing.TB, f foreign.Format, name string, data []byte) string {
 		m.Message.SessionID = m.SessionID
 		fmt.Fprintf(&b, "%d %s %s\n", m.Line, m.Key, marshal(t, m.Message))
 	}
+}
+
+// toldOf is what is told of a session; what it used is summed up.
+func toldOf(t testing.TB, s sessiondb.TranscriptSession) string {
+	t.Helper()
+	keys := map[string]bool{}
+	for _, u := range s.Uses {
+		s.APICallCount++
+		s.Usage.Input += u.Tokens.Input
+		s.Usage.Output += u.Tokens.Output
+		s.Usage.CacheRead += u.Tokens.CacheRead
+		s.Usage.CacheWrite += u.Tokens.CacheWrite
+		s.Usage.Reasoning += u.Tokens.Reasoning
+		for _, key := range u.Keys {
+			if keys[key] {
+				t.Errorf("%q counts twice", key)
+			}
+			keys[key] = true
+		}
+	}
+	told := fmt.Sprintf("session, delegate %v: %s", s.Delegate, marshal(t, s.Session))
+	if s.ForkedFrom != "" {
+		told += ", forked from " + s.ForkedFrom
+	}
+	if s.After != "" {
+		told += ", after " + s.After
+	}
+	return told
 }
 
 // marshal leaves out what is null or 0, to be read.
@@ -212,7 +242,7 @@ func FuzzTranscripts(f *testing.F) {
 			for {
 				m, err := tr.Next()
 				var bad *sessiondb.LineError
-				if errors.Is(err, io.EOF) {
+				if errors.Is(err, io.EOF) || errors.Is(err, foreign.ErrOtherFormat) {
 					break
 				}
 				if err != nil && !errors.As(err, &bad) {

@@ -55,6 +55,7 @@ func (h *hermes) line(raw []byte) error {
 	if err := decode(raw, &l); err != nil {
 		return err
 	}
+	h.in.known = h.in.known || l.Role != ""
 	at := anyTime(l.Timestamp)
 	if h.is.StartedAt.IsZero() {
 		h.is.StartedAt = at

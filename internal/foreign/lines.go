@@ -13,6 +13,9 @@ import (
 // MaxLine is how many bytes a line may have. One is held in memory.
 const MaxLine = 128 << 20
 
+// bom may stand at the beginning of a file.
+var bom = []byte("\uFEFF")
+
 var errNotJSON = errors.New("not JSON")
 
 // lines reads a file line by line.
@@ -22,6 +25,7 @@ type lines struct {
 	n       int64 // of the line that was read
 	cut     bool  // it has no end
 	ended   bool
+	known   bool   // one line at least is of the format
 	session string // that it is of, for errors
 }
 
@@ -54,7 +58,7 @@ func (l *lines) next() ([]byte, error) {
 		}
 		line := l.buf
 		if l.n == 1 {
-			line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+			line = bytes.TrimPrefix(line, bom)
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			return line, nil
@@ -62,11 +66,37 @@ func (l *lines) next() ([]byte, error) {
 	}
 }
 
+// ErrOtherFormat is the end of a file of which no line is of the format.
+var ErrOtherFormat = errors.New("no line of it is of this format")
+
+// end is how the file ended.
+func (l *lines) end(err error) error {
+	if errors.Is(err, io.EOF) && l.n > 0 && !l.known {
+		return ErrOtherFormat
+	}
+	return err
+}
+
+// unknownKind names what a line is that nothing is known of.
+type unknownKind string
+
+func (k unknownKind) Error() string { return "of a kind that is not known: " + string(k) }
+
+// failed is the error of the line that was read.
+func (l *lines) failed(err error) error {
+	var kind unknownKind
+	if errors.As(err, &kind) {
+		return &sessiondb.LineError{Line: l.n, SessionID: l.session, Kind: string(kind), Reason: kind.Error()}
+	}
+	return l.bad(err.Error())
+}
+
 // bad is the error of the line that was read. A last line that breaks off may
 // still be being written.
 func (l *lines) bad(reason string) error {
 	e := &sessiondb.LineError{Line: l.n, SessionID: l.session, Reason: reason}
 	if l.cut && reason == errNotJSON.Error() {
+		l.known = true // or will be
 		e.Unfinished, e.Reason = true, "the last line breaks off; it is imported once it is whole"
 	}
 	return e
