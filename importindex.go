@@ -8,9 +8,11 @@ import (
 )
 
 // importIndex tells which session of the store brought a message of a transcript, or
-// counts a response: the first that had it.
+// counts a response: the first that had it, of messages one that is no copy before those
+// that are.
 type importIndex struct {
 	ids            []string
+	copies         []bool
 	messages, uses map[uint64]uint32 // place in ids
 }
 
@@ -30,7 +32,7 @@ func (im *Importer) indexed(ctx context.Context, q engine.Queryer) (*importIndex
 		var mark string
 		err := r.Scan(textColumn{"id", &s.ID, &s.odd}, timeColumn{"started_at", &s.StartedAt, &s.odd}, textColumn{"value", &mark, &s.odd})
 		if m := parseMark(mark, &s); m != nil {
-			x.add(s.ID, slices.Collect(m.Known.all()), slices.Collect(m.Used.all()))
+			x.add(s.ID, m.Fork, slices.Collect(m.Known.all()), slices.Collect(m.Used.all()))
 		}
 		return err
 	}, `SELECT s.id, s.started_at, m.value FROM sessions s JOIN state_meta m ON m.key = '`+markPrefix+`' || s.id ORDER BY s.started_at, s.id`)
@@ -41,17 +43,17 @@ func (im *Importer) indexed(ctx context.Context, q engine.Queryer) (*importIndex
 }
 
 // add notes what a session brought, and counts.
-func (x *importIndex) add(id string, messages, uses []uint64) {
+func (x *importIndex) add(id string, isCopy bool, messages, uses []uint64) {
 	at := uint32(len(x.ids)) // #nosec G115 -- more have no room in memory
-	x.ids = append(x.ids, id)
-	for _, list := range []struct {
-		keys []uint64
-		of   map[uint64]uint32
-	}{{messages, x.messages}, {uses, x.uses}} {
-		for _, n := range list.keys {
-			if _, ok := list.of[n]; !ok {
-				list.of[n] = at
-			}
+	x.ids, x.copies = append(x.ids, id), append(x.copies, isCopy)
+	for _, n := range messages {
+		if by, ok := x.messages[n]; !ok || x.copies[by] && !isCopy {
+			x.messages[n] = at
+		}
+	}
+	for _, n := range uses {
+		if _, ok := x.uses[n]; !ok {
+			x.uses[n] = at
 		}
 	}
 }

@@ -3,6 +3,7 @@ package sessiondb
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
@@ -13,15 +14,27 @@ type kin struct {
 	id, source string
 	started    float64
 	from       string // the session that it was copied from, if that is known
+	told       bool   // by its file
 	after      uint64 // else the message that it follows
 	there      bool   // it was there before this import
+}
+
+// rank is lower for what is more certain.
+func (k kin) rank() int {
+	switch {
+	case k.told:
+		return 0
+	case k.from == "":
+		return 1
+	}
+	return 2
 }
 
 // meetKin notes where a session may have come from: what its file says, or who had its
 // first message, or counts what it used.
 func (im *Importer) meetKin(s *transcribed, created bool, counts string) {
 	m := &s.meta
-	k := kin{id: s.id, source: m.Source, started: epochOrZero(&m.Session), from: m.ForkedFrom, there: !created}
+	k := kin{id: s.id, source: m.Source, started: epochOrZero(&m.Session), from: m.ForkedFrom, told: m.ForkedFrom != "", there: !created}
 	if m.Delegate || m.ParentID != nil || s.seen == 0 {
 		return
 	}
@@ -32,7 +45,7 @@ func (im *Importer) meetKin(s *transcribed, created bool, counts string) {
 		k.after = number(m.After, 0)
 	}
 	if k.from == m.ID || k.from == s.id {
-		k.from = ""
+		k.from, k.told = "", false
 	}
 	if k.from != "" || k.after != 0 {
 		im.kin = append(im.kin, k)
@@ -40,37 +53,39 @@ func (im *Importer) meetKin(s *transcribed, created bool, counts string) {
 }
 
 // joinKin gives sessions their place in a lineage, once all has come: a copy is a fork,
-// what goes on in a session of its own is resumed.
+// what goes on in a session of its own is resumed. What files say comes first: what is
+// concluded never makes a session its own ancestor.
 func (im *Importer) joinKin(ctx context.Context) error {
 	if len(im.kin) == 0 || im.o.DryRun {
 		return nil
 	}
-	found := map[float64][]orphan{} // by the time to remember them at
-	err := im.db.read(ctx, func(q engine.Queryer) error {
-		clear(found)
+	slices.SortStableFunc(im.kin, func(a, b kin) int { return cmp.Compare(a.rank(), b.rank()) })
+	var found int
+	run := func(q engine.Queryer, tx engine.Execer) error {
+		found = 0
 		for _, k := range im.kin {
 			o, err := im.originOf(ctx, q, k)
-			if err != nil {
-				return err
+			if err != nil || o.parent == "" {
+				if err != nil {
+					return err
+				}
+				continue
 			}
-			if o.parent != "" {
-				at := max(epoch(im.db.now()), k.started) // else it would be remembered of an older session of that id
-				found[at] = append(found[at], o)
+			if found++; tx == nil {
+				return nil
+			}
+			at := max(epoch(im.db.now()), k.started) // else it would be remembered of an older session of that id
+			if err := rememberOrphans(ctx, tx, []orphan{o}, at); err != nil {
+				return err
 			}
 		}
 		return nil
-	})
-	if err != nil || len(found) == 0 {
-		return err
 	}
-	return im.db.write(ctx, func(tx engine.Execer) error {
-		for at, orphans := range found {
-			if err := rememberOrphans(ctx, tx, orphans, at); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := im.db.read(ctx, func(q engine.Queryer) error { return run(q, nil) })
+	if err == nil && found > 0 {
+		err = im.db.write(ctx, func(tx engine.Execer) error { return run(tx, tx) })
+	}
+	return err
 }
 
 // originOf finds what a session came from, no parent if it came from none or the store
@@ -84,24 +99,35 @@ func (im *Importer) originOf(ctx context.Context, q engine.Queryer, k kin) (o or
 			return o, err
 		}
 	}
-	if k.from == "" {
+	if k.told {
+		o = orphan{id: k.id, parent: k.from, kind: forked}
+		return o, k.resolve(ctx, q, &o)
+	}
+	if o = (orphan{id: k.id, parent: k.from, kind: forked}); k.from == "" {
 		index, err := im.indexed(ctx, q)
 		if err != nil {
 			return o, err
 		}
-		if from := index.brought(k.after); from != k.id {
-			return orphan{id: k.id, parent: from, kind: resumed}, nil
-		}
-		return o, nil
+		o.parent, o.kind = index.brought(k.after), resumed
 	}
+	up, err := ancestors(ctx, q, o.parent)
+	if o.parent == k.id || slices.ContainsFunc(up, func(s Session) bool { return s.ID == k.id }) {
+		return orphan{}, err
+	}
+	return o, err
+}
+
+// resolve finds the id under which the store has the session that a file names.
+func (k kin) resolve(ctx context.Context, q engine.Queryer, o *orphan) error {
 	for _, id := range []string{k.from, k.source + ":" + k.from} {
 		s, err := storedSession(ctx, q, id)
 		if err != nil {
-			return o, err
+			return err
 		}
 		if s != nil && s.Source == k.source {
-			return orphan{id: k.id, parent: id, kind: forked}, nil
+			o.parent = id
+			return nil
 		}
 	}
-	return orphan{id: k.id, parent: k.from, kind: forked}, nil
+	return nil
 }

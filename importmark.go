@@ -34,6 +34,7 @@ type importMark struct {
 	Title    string  `json:"title,omitempty"`  // the last one of the file
 	Titles   int     `json:"titles,omitempty"` // how many the file had
 	Model    string  `json:"model,omitempty"`
+	Fork     bool    `json:"fork,omitempty"`      // the file says that it is one
 	Keys     string  `json:"keys,omitempty"`      // earlier versions: a digest of all keys, in their order
 	Usage    Tokens  `json:"usage,omitzero"`      // earlier versions: of all responses
 	APICalls int64   `json:"api_calls,omitempty"` // likewise

@@ -90,7 +90,7 @@ func (im *Importer) settle(s *transcribed, r transcribedResult) {
 	}
 	if r.mark != nil {
 		if im.index != nil {
-			im.index.add(s.id, r.listed, r.used)
+			im.index.add(s.id, r.mark.Fork, r.listed, r.used)
 		}
 		if s.mark = r.mark; im.o.DryRun {
 			im.dry[s.id] = r.mark
@@ -208,6 +208,7 @@ func (p *transcriptPut) list() {
 		p.mark.Until = max(p.mark.Until, at)
 	}
 	p.mark.Known, p.mark.Used = p.mark.Known.with(p.r.listed), p.mark.Used.with(p.r.used)
+	p.mark.Fork = p.mark.Fork || p.s.meta.ForkedFrom != ""
 	p.mark.Keys, p.mark.Usage, p.mark.APICalls = "", Tokens{}, 0
 	p.r.mark = &p.mark
 }

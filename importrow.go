@@ -149,11 +149,13 @@ func readImported(line []byte) (*importedSession, error) {
 	if !text.ValidJSON(line) {
 		return nil, errors.New("not JSON")
 	}
-	given := map[string]bool{}
+	given, id := map[string]bool{}, byte(0)
 	s := &importedSession{given: given}
 	s.row = readRow(line, len(sessionColumns), sessionReaders, func(key string, value []byte) {
 		given[key] = true
 		switch key {
+		case "id":
+			id = value[0]
 		case "messages":
 			s.messages = value
 		case "kind":
@@ -166,6 +168,9 @@ func readImported(line []byte) (*importedSession, error) {
 			s.beside.from.read(resumed, value)
 		}
 	})
+	if id != '"' {
+		return nil, errors.New("no session: it has no id that is text")
+	}
 	if err := checkID(s.text(idAt)); err != nil {
 		return s, err
 	}

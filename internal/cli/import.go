@@ -197,6 +197,7 @@ func (a *app) importText(r importReport, dryRun bool) error {
 	a.issues("conflict", r.Conflicts)
 	a.issues("changed", r.Changed)
 	a.issues("odd", r.Odd)
+	a.issues("left out", r.LeftOut)
 	a.issues("failed", r.Failed)
 	did := "imported"
 	if dryRun {

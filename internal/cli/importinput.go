@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,9 @@ func (a *app) importInputs(ctx context.Context, args []string, format foreign.Fo
 	}
 	for i := range in.files {
 		in.files[i].format = format
+	}
+	if len(in.files) > 1 {
+		inOrder(in.files)
 	}
 	return in, nil
 }
@@ -207,13 +211,18 @@ func (in importInput) importTo(ctx context.Context, im *sessiondb.Importer) (rea
 	if err != nil {
 		return err, nil
 	}
+	head, _ := r.Peek(r.Buffered())
+	head = slices.Clone(head)
 	from := &failingReader{r: r}
 	if format == foreign.Sessiondb {
 		err = im.Lines(ctx, in.name, from)
 	} else {
 		var t sessiondb.Transcript
 		if t, err = foreign.New(format, in.name, from); err == nil {
-			err = im.Transcript(ctx, in.name, dated{t, lastWritten(f)})
+			d := &dated{Transcript: t, written: lastWritten(f)}
+			if err = im.Transcript(ctx, in.name, d); err == nil && d.other {
+				return in.misnamed(foreign.Detect(head)), nil
+			}
 		}
 	}
 	if err != nil && ctx.Err() == nil && from.err != nil {
@@ -222,13 +231,32 @@ func (in importInput) importTo(ctx context.Context, im *sessiondb.Importer) (rea
 	return nil, err
 }
 
-// dated is a transcript that tells when it was written.
+// misnamed says that --format names another format than a file has.
+func (in importInput) misnamed(is foreign.Format) error {
+	what := "give it without --format"
+	if is != foreign.Unknown {
+		what = fmt.Sprintf("it looks like %s: import it without --format", is)
+	}
+	return &fs.PathError{Op: "read", Path: in.name, Err: fmt.Errorf("no line of it is of the format %s; %s", in.format, what)}
+}
+
+// dated is a transcript that tells when it was written. One of another format has no
+// messages.
 type dated struct {
 	sessiondb.Transcript
 	written time.Time
+	other   bool
 }
 
-func (d dated) Session(id string) sessiondb.TranscriptSession {
+func (d *dated) Next() (sessiondb.TranscriptMessage, error) {
+	m, err := d.Transcript.Next()
+	if errors.Is(err, foreign.ErrOtherFormat) {
+		d.other, err = true, io.EOF
+	}
+	return m, err
+}
+
+func (d *dated) Session(id string) sessiondb.TranscriptSession {
 	s := d.Transcript.Session(id)
 	s.Written = d.written
 	return s

@@ -110,7 +110,7 @@ func transcriptUses(t *testing.T, h *harness) {
 // is a branch, whichever comes first.
 func transcriptBranches(t *testing.T, h *harness) {
 	base := unique("a", 0, "one", "two")
-	told, untold := unique("told", 0, "un", "deux", "more"), unique("untold", 0, "one", "two", "else")
+	told, untold := unique("told", 0, "one", "two", "more"), unique("untold", 0, "one", "two", "else")
 	on := unique("on", 10, "three")
 	told.ForkedFrom, on.After = "a", "two"
 	for name, order := range map[string][]*script{"parent first": {base, told, untold, on}, "parent amid": {told, on, base, untold}} {
@@ -138,9 +138,12 @@ func transcriptBranches(t *testing.T, h *harness) {
 		})
 	}
 	db, _ := h.store(t)
-	take(t, db, asItIs, on)
-	take(t, db, asItIs, base)
-	take(t, db, asItIs, on)
+	for _, s := range []*script{told, base, on, told, base} { // a copy is no ancestor of what it was made of
+		take(t, db, asItIs, s)
+	}
+	if up := must[[]sessiondb.Session](t)(db.Ancestors(t.Context(), "a")); len(up) != 0 {
+		t.Errorf("of the first: %+v", up)
+	}
 	if up := must[[]sessiondb.Session](t)(db.Ancestors(t.Context(), "on")); len(up) != 1 {
 		t.Errorf("in imports of their own: %+v", up)
 	}

@@ -74,6 +74,18 @@ func detectLine(line []byte) Format {
 	return Unknown
 }
 
+// Began is the first time that a line at the beginning of a file tells, zero if none
+// does, and whether it begins with copies of what another session said.
+func Began(head []byte) (at time.Time, copied bool) {
+	copied = bytes.Contains(head, []byte(`"forkedFrom"`)) || bytes.Contains(head, []byte(`"forked_from_id"`))
+	for line := range bytes.Lines(bytes.TrimPrefix(head, bom)) {
+		if at := parseTime(topLevel(line)["timestamp"]); !at.IsZero() {
+			return at, copied
+		}
+	}
+	return time.Time{}, copied
+}
+
 func hasAny(keys map[string]string, names ...string) bool {
 	for _, name := range names {
 		if _, ok := keys[name]; ok {
