@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sessiondb-go/sessiondb"
@@ -116,7 +117,7 @@ func (c *codex) session(raw json.RawMessage) error {
 		return err
 	}
 	for _, id := range []string{m.ForkedFrom, m.Source.Subagent.ThreadSpawn.Parent, m.ID} {
-		if id != "" && (c.met || id != m.ID) && id != c.is.ID {
+		if id != "" && (c.met || id != m.ID) && id != c.is.ID && !slices.Contains(c.from, id) {
 			c.from = append(c.from, id)
 		}
 	}
