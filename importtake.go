@@ -47,7 +47,7 @@ type transcribedRow struct {
 }
 
 // lateSeconds is how much older than the last one a message may be that goes on.
-const lateSeconds = 5
+const lateSeconds = 1
 
 const oldConflict = "an earlier version imported it, and the file is no continuation of that; delete the session to import it anew"
 

@@ -140,7 +140,7 @@ func (c *claude) line(raw []byte) error {
 // pass passes over a line that is no message.
 func (c *claude) pass(l *claudeLine) {
 	if l.UUID != "" {
-		c.passed[maphash.String(c.seed, l.UUID)] = l.follows()
+		c.passed[maphash.String(c.seed, l.UUID)] = c.behind(l.follows())
 	}
 }
 
@@ -232,12 +232,8 @@ func (c *claude) session(l *claudeLine) *claudeSession {
 
 // behind is the message that stands at a line, or before it if it is none.
 func (c *claude) behind(uuid string) string {
-	for range c.passed {
-		before, ok := c.passed[maphash.String(c.seed, uuid)]
-		if !ok {
-			break
-		}
-		uuid = before
+	if before, ok := c.passed[maphash.String(c.seed, uuid)]; ok {
+		return before
 	}
 	return uuid
 }

@@ -233,12 +233,13 @@ func FuzzTranscripts(f *testing.F) {
 	eachFixture(f, func(path string, data []byte) { f.Add(data) })
 	f.Fuzz(func(t *testing.T, data []byte) {
 		foreign.Detect(data)
+		foreign.Began(data)
 		for _, format := range []foreign.Format{foreign.ClaudeCode, foreign.Codex, foreign.Hermes} {
 			tr, err := foreign.New(format, "x.jsonl", bytes.NewReader(data))
 			if err != nil {
 				t.Fatal(err)
 			}
-			line := int64(0)
+			line, keys := int64(0), map[string]bool{}
 			for {
 				m, err := tr.Next()
 				var bad *sessiondb.LineError
@@ -252,6 +253,12 @@ func FuzzTranscripts(f *testing.F) {
 					continue
 				}
 				line = max(line, m.Line)
+				for _, key := range append(m.Also, m.Key) {
+					if key = m.SessionID + " " + key; keys[key] && format == foreign.ClaudeCode {
+						t.Fatalf("%q names two messages", key)
+					}
+					keys[key] = true
+				}
 				if m.SessionID == "" || m.Key == "" || m.Message.Role == "" || m.Line < 1 || tr.Session(m.SessionID).ID != m.SessionID {
 					t.Fatalf("%s: %+v of %+v", format, m, tr.Session(m.SessionID))
 				}
