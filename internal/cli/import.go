@@ -48,7 +48,8 @@ A session that exists is compared, and left as it is: another one of its id is
 a conflict, which is told. With --extend, one that goes on where the store stops
 gets its further messages. A line that can't be used costs that line. To import
 again changes nothing, or adds what a transcript has more since; an import that
-was interrupted goes on so. See docs/import.md for what becomes of what.`,
+was interrupted goes on so. Each message of a session comes once, also where
+several files have it. See docs/import.md for what becomes of what.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			for _, arg := range args {
 				if arg == "" {
