@@ -30,7 +30,8 @@ type transcribed struct {
 	grown    *transcribedRow // the last message of the mark, if it changed
 	conflict string          // why nothing can be imported
 	lacks    int64           // messages behind the last stored one, that nobody asked for
-	late     int64           // new ones that are older than what was imported before
+	older    int64           // new ones that are older than what was imported before
+	late     int64           // of those, that don't just go on in the order of the file
 
 	queued  bool // it is to be flushed
 	ended   bool // there is no more of it
@@ -86,6 +87,7 @@ func (s *transcribed) take(im *Importer, m TranscriptMessage) error {
 		s.compareOld(&came, m.Key)
 	case s.mark != nil && s.had[came.number]:
 		s.met++
+		s.late = s.older // it should stand behind those
 		if came.number == s.end {
 			s.compareLast(&came)
 		}
@@ -121,7 +123,10 @@ func (s *transcribed) pend(came *transcribedRow) {
 	}
 	s.pending = append(s.pending, *came)
 	if at, ok := came.row[timestampValue].(float64); ok && at < s.until-lateSeconds {
-		s.late++
+		s.older++
+	}
+	if s.met == 0 {
+		s.late = s.older
 	}
 }
 

@@ -78,6 +78,12 @@ func transcriptOlder(t *testing.T, h *harness) {
 	if s := must[sessiondb.Session](t)(db.Session(t.Context(), "a")); s.EndedAt.Unix() != began.Unix()+102 {
 		t.Errorf("ended at %v", s.EndedAt)
 	}
+	if r := take(t, db, asItIs, unique("a", -200, "three", "four", "one", "two", "five")); r.Messages != 1 || r.Changed != nil {
+		t.Errorf("a clock that was set back: %+v", r)
+	}
+	if r := take(t, db, asItIs, unique("a", 0, "four", "amid", "five")); r.Messages != 1 || len(r.Changed) != 1 {
+		t.Errorf("amid: %+v", r)
+	}
 }
 
 // What a response used is counted once, by the session that brought it first, and for
@@ -138,14 +144,18 @@ func transcriptBranches(t *testing.T, h *harness) {
 		})
 	}
 	db, _ := h.store(t)
-	for _, s := range []*script{told, base, on, told, base} { // a copy is no ancestor of what it was made of
+	take(t, db, asItIs, on)
+	take(t, db, asItIs, base)
+	take(t, db, asItIs, on)
+	if up := must[[]sessiondb.Session](t)(db.Ancestors(t.Context(), "on")); len(up) != 1 {
+		t.Errorf("in imports of their own: %+v", up)
+	}
+	db, _ = h.store(t)
+	for _, s := range []*script{told, base, told, base} { // a copy is no ancestor of what it was made of
 		take(t, db, asItIs, s)
 	}
 	if up := must[[]sessiondb.Session](t)(db.Ancestors(t.Context(), "a")); len(up) != 0 {
 		t.Errorf("of the first: %+v", up)
-	}
-	if up := must[[]sessiondb.Session](t)(db.Ancestors(t.Context(), "on")); len(up) != 1 {
-		t.Errorf("in imports of their own: %+v", up)
 	}
 }
 
