@@ -57,7 +57,7 @@ func cleanTags(tags []string) (out []string, err error) {
 // Tag adds tags to the conversation that a session belongs to, takes others away,
 // and returns those that it then has, in order. A tag that is in both lists stays.
 // An unknown session is [ErrNotFound].
-func (db *DB) Tag(ctx context.Context, id string, add, remove []string) (tags []string, err error) {
+func (db *DB) Tag(ctx context.Context, id string, add, remove []string) (_ []string, err error) {
 	defer wrap(&err, "tag %s", id)
 	if add, err = cleanTags(add); err != nil {
 		return nil, err
@@ -65,6 +65,35 @@ func (db *DB) Tag(ctx context.Context, id string, add, remove []string) (tags []
 	if remove, err = cleanTags(remove); err != nil {
 		return nil, err
 	}
+	return db.retag(ctx, id, add, func(tx engine.Execer, root string) error {
+		for _, t := range remove {
+			if _, err := tx.Exec(ctx, `DELETE FROM sessiondb_tags WHERE session_id = ? AND tag = ?`, root, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// SetTags gives the conversation that a session belongs to these tags and no others,
+// and returns them, in order. An unknown session is [ErrNotFound].
+func (db *DB) SetTags(ctx context.Context, id string, tags []string) (_ []string, err error) {
+	defer wrap(&err, "tag %s", id)
+	if tags, err = cleanTags(tags); err != nil {
+		return nil, err
+	}
+	return db.retag(ctx, id, tags, func(tx engine.Execer, root string) error {
+		return tagsTable.forget(ctx, tx, []string{root})
+	})
+}
+
+// SplitTags are the tags in a line that a person typed, with spaces or commas between.
+func SplitTags(line string) []string {
+	return strings.FieldsFunc(line, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+}
+
+// retag takes tags away from a conversation and adds others.
+func (db *DB) retag(ctx context.Context, id string, add []string, remove func(tx engine.Execer, root string) error) (tags []string, err error) {
 	err = db.write(ctx, func(tx engine.Execer) error {
 		root, err := conversationOf(ctx, tx, id)
 		if err != nil {
@@ -73,15 +102,13 @@ func (db *DB) Tag(ctx context.Context, id string, add, remove []string) (tags []
 		if err := tagsTable.make(ctx, tx); err != nil {
 			return err
 		}
-		for _, t := range remove {
-			if _, err := tx.Exec(ctx, `DELETE FROM sessiondb_tags WHERE session_id = ? AND tag = ?`, root, t); err != nil {
-				return err
-			}
+		if err := remove(tx, root); err != nil {
+			return err
 		}
 		if err := addTags(ctx, tx, root, add); err != nil {
 			return err
 		}
-		all, err := tagsOf(ctx, tx, root)
+		all, err := keptTags(ctx, tx, []string{root})
 		tags = all[root]
 		return err
 	})

@@ -83,6 +83,14 @@ func tagsOfChain(t *testing.T, h *harness) {
 	if tags := must[[]string](t)(db.Tag(t.Context(), "c", nil, []string{"work", "none"})); strings.Join(tags, " ") != "urgent" {
 		t.Errorf("tags %v", tags)
 	}
+	for _, line := range []string{" #Plan, work,,work", "", ""} {
+		want := map[bool]string{true: "plan work"}[line != ""]
+		if tags := must[[]string](t)(db.SetTags(t.Context(), "b", sessiondb.SplitTags(line))); strings.Join(tags, " ") != want {
+			t.Errorf("set to %q: %v", line, tags)
+		}
+		wantTags(t, db, "c", want)
+	}
+	wantTags(t, db, "other", "work 일")
 }
 
 // tagFilters searches the family, where "hello" stands in each of its seven sessions.
@@ -155,6 +163,13 @@ func tagsInvalid(t *testing.T, h *harness) {
 	if _, err := db.Tag(t.Context(), "none", []string{"a"}, nil); !errors.Is(err, sessiondb.ErrNotFound) {
 		t.Error(err)
 	}
+	if _, err := db.SetTags(t.Context(), "none", nil); !errors.Is(err, sessiondb.ErrNotFound) {
+		t.Error(err)
+	}
+	if _, err := db.SetTags(t.Context(), "a", []string{"b", "-a"}); !errors.Is(err, sessiondb.ErrInvalid) {
+		t.Error(err)
+	}
+	wantTags(t, db, "a", "")
 	if _, err := db.Tags(t.Context(), "none"); !errors.Is(err, sessiondb.ErrNotFound) {
 		t.Error(err)
 	}
