@@ -27,6 +27,20 @@ func (s *server) rename(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, sessionURL(id), http.StatusSeeOther)
 }
 
+// tag gives a conversation the tags in a line, and takes all others away.
+func (s *server) tag(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	begun := time.Now()
+	id := r.PostFormValue("id")
+	_, err := s.db.SetTags(r.Context(), id, sessiondb.SplitTags(r.PostFormValue("tags")))
+	s.meter.wrote(begun, err)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	http.Redirect(w, r, sessionURL(id), http.StatusSeeOther)
+}
+
 // doomed is a conversation that is to be deleted.
 type doomed struct {
 	ID, Title string

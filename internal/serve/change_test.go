@@ -86,7 +86,7 @@ func TestPagesReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := serverOf(t, db, Options{})
-	holds(t, get(t, s, sessionURL(list[0].ID)), nil, "/delete", "/rename")
+	holds(t, get(t, s, sessionURL(list[0].ID)), nil, "/delete", "/rename", `action="/tag"`)
 	a := ask(t, s, http.MethodPost, "/rename", "id="+list[0].ID+"&title=x", map[string]string{"Content-Type": "application/x-www-form-urlencoded"})
 	if a.StatusCode != http.StatusForbidden {
 		t.Errorf("status %d", a.StatusCode)

@@ -22,6 +22,7 @@ type conversation struct {
 	reading
 	Session  sessiondb.Session // the last one of the chain
 	Title    string
+	Tags     []string
 	ReadOnly bool
 }
 
@@ -39,6 +40,10 @@ func (s *server) conversation(w http.ResponseWriter, r *http.Request) {
 	c.Title = titleOf(rd.Chain)
 	if q.Get("part") == "messages" {
 		s.page(w, http.StatusOK, "messages", view{Data: c})
+		return
+	}
+	if c.Tags, err = s.db.Tags(r.Context(), id); err != nil {
+		s.fail(w, r, err)
 		return
 	}
 	s.page(w, http.StatusOK, "conversation", view{Title: c.Title, Nav: "sessions", Data: c})

@@ -17,7 +17,7 @@ func functions() template.FuncMap {
 		"asset": assetURL, "grouped": grouped, "count": count, "dollars": dollars, "cost": costOf, "stamp": stamp, "machine": machine,
 		"sessionURL": sessionURL, "messageURL": messageURL, "placeURL": placeURL, "link": link, "marked": marked, "name": name, "text": text,
 		"messageHTML": messageHTML, "wholeHTML": wholeHTML, "tokenChart": tokenChart, "costChart": costChart, "hourChart": hourChart,
-		"shareBar": shareBar, "dict": dict, "spoken": spoken, "relation": relation,
+		"shareBar": shareBar, "dict": dict, "spoken": spoken, "relation": relation, "spaced": spaced,
 	}
 }
 
@@ -126,6 +126,9 @@ func relation(k sessiondb.Kind) string {
 	}
 	return ""
 }
+
+// spaced are words with spaces between.
+func spaced(words []string) string { return strings.Join(words, " ") }
 
 // dict are named values for a part of a page.
 func dict(pairs ...any) map[string]any {

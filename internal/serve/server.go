@@ -83,7 +83,7 @@ func (s *server) handler() http.Handler {
 // rooms are what only who is known gets to see, beside what is open to all.
 func (s *server) rooms(open *http.ServeMux) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.asked(s.sessions, "q", "source", "order", "offset", "part", "typing"))
+	mux.HandleFunc("GET /{$}", s.asked(s.sessions, "q", "source", "order", "offset", "part", "typing", "tag"))
 	mux.HandleFunc("GET /session", s.asked(s.conversation, "id", "m", "after", "before", "end", "part"))
 	mux.HandleFunc("GET /message", s.asked(s.message, "id", "m"))
 	mux.HandleFunc("GET /lineage", s.asked(s.lineage, "id"))
@@ -91,6 +91,7 @@ func (s *server) rooms(open *http.ServeMux) http.Handler {
 	mux.HandleFunc("GET /health", s.asked(s.health))
 	mux.HandleFunc("POST /check", s.check)
 	mux.HandleFunc("POST /rename", s.answering(s.rename))
+	mux.HandleFunc("POST /tag", s.answering(s.tag))
 	mux.HandleFunc("GET /delete", s.asked(s.askDelete, "id"))
 	mux.HandleFunc("POST /delete", s.answering(s.delete))
 	mux.HandleFunc("GET /export", s.asked(s.export, "id", "source", "format", "lineage", "redact"))

@@ -22,6 +22,8 @@ const (
 type listing struct {
 	Query, Source, Order string
 	Sources              []string
+	Tags                 []string // all of them are on what is shown
+	AllTags              []string
 	Sessions             []sessiondb.ListedSession
 	Found                *sessiondb.GroupedResult // nil for a list
 	Offset               int
@@ -35,12 +37,26 @@ type listing struct {
 // Live says whether new sessions belong at the top of the page.
 func (l *listing) Live() bool { return l.Found == nil && l.Offset == 0 }
 
+// Tag is the one that is chosen among all.
+func (l *listing) Tag() string {
+	if len(l.Tags) == 0 {
+		return ""
+	}
+	return l.Tags[0]
+}
+
+// OtherTags are all but the one that is chosen.
+func (l *listing) OtherTags() []string { return l.Tags[min(1, len(l.Tags)):] }
+
 // values is the query without the page. A page of hits goes on in the order of the
 // one before, even when the store has grown.
 func (l *listing) values() url.Values {
 	q := url.Values{}
 	if l.Typing {
 		q.Set("typing", "1")
+	}
+	if len(l.Tags) > 0 {
+		q["tag"] = l.Tags
 	}
 	for k, v := range map[string]string{"q": l.Query, "source": l.Source, "order": cmp.Or(l.found, l.Order)} {
 		if v != "" {
@@ -66,19 +82,33 @@ func (l *listing) text() string {
 	return l.Query
 }
 
+// asList is the list that is asked for, also by a query of nothing but filters;
+// false where it is a search.
+func (l *listing) asList() (f sessiondb.ListFilter, ok bool) {
+	if l.text() != "" {
+		f, ok = sessiondb.ListQuery(l.Query)
+		if !ok || f.Source != "" && l.Source != "" && f.Source != l.Source {
+			return f, false
+		}
+	}
+	f.Source, f.Tags = cmp.Or(f.Source, l.Source), append(f.Tags, l.Tags...)
+	f.ByLastActive, f.Limit, f.Offset = l.Order != "start", listPage+1, l.Offset
+	return f, true
+}
+
 // sessions shows the sessions, or what a search found among them. With part=list
 // only that is sent.
 func (s *server) sessions(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	l := &listing{Query: q.Get("q"), Source: q.Get("source"), Order: q.Get("order"), Typing: q.Get("typing") != ""}
+	l := &listing{Query: q.Get("q"), Source: q.Get("source"), Order: q.Get("order"), Typing: q.Get("typing") != "", Tags: givenTags(q["tag"])}
 	if n, err := strconv.Atoi(q.Get("offset")); err == nil {
 		l.Offset = max(0, min(n, maxOffset))
 	}
 	var err error
-	if l.text() != "" {
-		err = s.find(r.Context(), l)
+	if f, ok := l.asList(); ok {
+		err = s.list(r.Context(), l, f)
 	} else {
-		err = s.list(r.Context(), l)
+		err = s.find(r.Context(), l)
 	}
 	if err == nil && q.Get("part") == "list" {
 		s.page(w, http.StatusOK, "list", view{Data: l})
@@ -87,6 +117,9 @@ func (s *server) sessions(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		l.Sources, err = sourceNames(r.Context(), s.db, l.Source)
 	}
+	if err == nil {
+		l.AllTags, err = tagNames(r.Context(), s.db, l.Tag())
+	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -94,8 +127,7 @@ func (s *server) sessions(w http.ResponseWriter, r *http.Request) {
 	s.page(w, http.StatusOK, "sessions", view{Title: "Sessions", Nav: "sessions", Query: l.Query, Data: l})
 }
 
-func (s *server) list(ctx context.Context, l *listing) (err error) {
-	f := sessiondb.ListFilter{Source: l.Source, ByLastActive: l.Order != "start", Limit: listPage + 1, Offset: l.Offset}
+func (s *server) list(ctx context.Context, l *listing, f sessiondb.ListFilter) (err error) {
 	if l.Sessions, err = s.db.Sessions(ctx, f); err == nil {
 		l.Sessions = l.turn(l.Sessions, listPage)
 	}
@@ -103,7 +135,7 @@ func (s *server) list(ctx context.Context, l *listing) (err error) {
 }
 
 func (s *server) find(ctx context.Context, l *listing) error {
-	f := sessiondb.SearchQuery{Text: l.text(), Limit: searchPage + 1, Offset: l.Offset, NoSuggestions: l.Typing}
+	f := sessiondb.SearchQuery{Text: l.text(), Tags: l.Tags, Limit: searchPage + 1, Offset: l.Offset, NoSuggestions: l.Typing}
 	if l.Source != "" {
 		f.Sources = []string{l.Source}
 	}
@@ -172,4 +204,31 @@ func sourceNames(ctx context.Context, db *sessiondb.DB, chosen string) ([]string
 		names = append(names, chosen)
 	}
 	return names, err
+}
+
+// tagNames are the tags, the most used one first, and the chosen one.
+func tagNames(ctx context.Context, db *sessiondb.DB, chosen string) ([]string, error) {
+	all, err := db.AllTags(ctx)
+	var names []string
+	for _, t := range all {
+		names = append(names, t.Tag)
+	}
+	if chosen != "" && !slices.Contains(names, chosen) {
+		names = append(names, chosen)
+	}
+	return names, err
+}
+
+// givenTags are the tags that are asked for, as they are stored; the choice of all is
+// empty.
+func givenTags(values []string) (tags []string) {
+	for _, v := range values {
+		if clean, err := sessiondb.CleanTag(v); err == nil {
+			v = clean
+		}
+		if v != "" {
+			tags = append(tags, v)
+		}
+	}
+	return tags
 }

@@ -47,6 +47,8 @@ function address() {
   const url = new URL("/", location.href);
   const source = $(".filters select[name=source]")?.value;
   if (box.value) url.searchParams.set("q", box.value);
+  const filters = $(".filters");
+  if (filters) for (const tag of new FormData(filters).getAll("tag")) if (tag) url.searchParams.append("tag", tag);
   const order = $(".filters select[name=order]")?.value;
   if (source) url.searchParams.set("source", source);
   if (order && order !== "rank") url.searchParams.set("order", order); // to rank very many is for one search
@@ -68,18 +70,18 @@ if (search && list) {
     if (await load(url, list)) history.replaceState(null, "", url);
   });
 }
-for (const select of document.querySelectorAll(".filters select")) {
-  select.addEventListener("change", () => {
-    const query = select.form.elements.q;
+for (const filter of document.querySelectorAll(".filters select, .filters input[type=checkbox]")) {
+  filter.addEventListener("change", () => {
+    const query = filter.form.elements.q;
     if (query && box) query.value = box.value;
-    select.form.requestSubmit();
+    filter.form.requestSubmit();
   });
 }
 
 // Keys: / to search, j and k along the list or the messages, o opens and shuts
 // what is folded.
 function step(by) {
-  const all = [...document.querySelectorAll(list ? "#list .sessions a" : ".message > header a")];
+  const all = [...document.querySelectorAll(list ? "#list .sessions li > a" : ".message > header a")];
   const at = all.indexOf(document.activeElement);
   const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : at + by];
   next?.focus();
