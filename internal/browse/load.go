@@ -289,10 +289,14 @@ type done struct {
 // more.
 type changed struct{ err error }
 
+// followEvery is how often browse looks for changes: a person does not see that
+// it is not at once, and a laptop sleeps in between.
+const followEvery = 500 * time.Millisecond
+
 // follow tells changes of the store, several at once as one.
 func (m *model) follow() {
 	lost := func(err error) bool { return m.tell(changed{err}) }
-	for _, err := range m.o.DB.Watch(m.ctx, sessiondb.WatchFilter{After: -1, Lost: lost}) {
+	for _, err := range m.o.DB.Watch(m.ctx, sessiondb.WatchFilter{After: -1, Lost: lost, Every: followEvery}) {
 		m.tell(changed{err})
 	}
 }
