@@ -1,7 +1,6 @@
 package browse
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -37,6 +36,10 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	if key == "?" && m.query == "" { // of no use as a search
 		key = "f1"
+	}
+	if key == "esc" && len(m.waiting) > 0 {
+		m.waiting = nil
+		return nil
 	}
 	if b, ok := m.pressed(key); ok {
 		return b.do(m)
@@ -81,18 +84,16 @@ func (m *model) typed(text string) tea.Cmd {
 }
 
 func (m *model) requery() tea.Cmd {
-	if m.query == "" { // back to the list
+	m.answered, m.waiting = false, nil
+	if m.asked() == "" { // back to the list
 		m.rows, m.whole, m.at, m.top = nil, false, 0, 0
 	}
 	return m.searching()
 }
 
-func (m *model) choose() tea.Cmd {
-	if r, ok := m.current(); ok {
-		m.chosen = r.id
-		return tea.Quit
-	}
-	return nil
+func (m *model) choose(r row) tea.Cmd {
+	m.chosen = r.id
+	return tea.Quit
 }
 
 func (m *model) leave() tea.Cmd {
@@ -120,10 +121,15 @@ func (m *model) move(by int) tea.Cmd {
 	if m.focus == inText {
 		return m.scroll(by)
 	}
+	return m.whenAnswered(func() tea.Cmd { return m.choosing(by) })
+}
+
+// choosing selects another row.
+func (m *model) choosing(by int) tea.Cmd {
 	m.at = max(0, min(m.at+by, len(m.rows)-1))
 	m.reveal()
 	cmd := m.open()
-	if m.at >= len(m.rows)-pageSize/2 && !m.whole && !m.busy && m.query == "" {
+	if m.at >= len(m.rows)-pageSize/2 && !m.whole && !m.busy && m.asked() == "" {
 		m.busy = true
 		return tea.Batch(cmd, m.list(len(m.rows)))
 	}
@@ -142,11 +148,7 @@ func (m *model) fold() tea.Cmd {
 	return nil
 }
 
-func (m *model) copyID() tea.Cmd {
-	r, ok := m.current()
-	if !ok {
-		return nil
-	}
+func (m *model) copyID(r row) tea.Cmd {
 	m.note = "copied " + r.id
 	return tea.SetClipboard(r.id)
 }
@@ -165,8 +167,8 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 	case at.Y > m.bodyHeight():
 	case at.X < listWidth:
 		m.focus = inList
-		if i := m.top + (at.Y-1)/rowHeight; i < len(m.rows) {
-			return m.move(i - m.at)
+		if i := m.top + (at.Y-1)/rowHeight; i < len(m.rows) && m.answered {
+			return m.choosing(i - m.at)
 		}
 	default:
 		m.focus = inText
@@ -197,21 +199,19 @@ func (m *model) wheel(at tea.Mouse) tea.Cmd {
 	if at.X >= listWidth {
 		return m.scroll(3 * by)
 	}
-	m.focus = min(m.focus, inList)
-	return m.move(by)
+	if m.focus = min(m.focus, inList); !m.answered {
+		return nil
+	}
+	return m.choosing(by)
 }
 
-func (m *model) askTitle() tea.Cmd {
-	if r, ok := m.current(); ok {
-		m.dialog, m.subject, m.input = renaming, r.id, r.title
-	}
+func (m *model) askTitle(r row) tea.Cmd {
+	m.dialog, m.subject, m.input = renaming, r.id, r.title
 	return nil
 }
 
-func (m *model) askExport() tea.Cmd {
-	if r, ok := m.current(); ok {
-		m.dialog, m.subject, m.input = exporting, r.id, fileName(r.id)
-	}
+func (m *model) askExport(r row) tea.Cmd {
+	m.dialog, m.subject, m.input = exporting, r.id, fileName(r.id)
 	return nil
 }
 
@@ -227,10 +227,8 @@ func fileName(id string) string {
 	}, id) + ".jsonl"
 }
 
-func (m *model) askDelete() tea.Cmd {
-	if r, ok := m.current(); ok {
-		m.dialog, m.subject, m.input = deleting, r.id, r.title
-	}
+func (m *model) askDelete(r row) tea.Cmd {
+	m.dialog, m.subject, m.input = deleting, r.id, r.title
 	return nil
 }
 
@@ -291,16 +289,7 @@ func (m *model) takeDone(d done) tea.Cmd {
 		m.rows = without(m.rows, d.gone)
 		m.keep("")
 	}
-	m.cancelList()
-	m.listCtx, m.cancelList = context.WithCancel(m.ctx)
-	note := m.note
-	if m.query != "" {
-		cmd := m.searching()
-		m.note = note
-		return cmd
-	}
-	m.gen++
-	return tea.Batch(m.list(0), m.open())
+	return tea.Batch(m.searching(), m.open())
 }
 
 func without(rows []row, id string) (out []row) {

@@ -24,7 +24,7 @@ type binding struct {
 // are made of them.
 func bindings() []binding {
 	return []binding{
-		{"enter", "enter", "prints the id of the session and leaves, or runs the command of --exec", "choose", (*model).choose},
+		{"enter", "enter", "prints the id of the session and leaves, or runs the command of --exec", "choose", onRow((*model).choose)},
 		{"?", "f1", "shows this help", "help", func(m *model) tea.Cmd { m.dialog = helping; return nil }},
 		{"up k", "up", "goes to the session above, or up in the transcript", "", func(m *model) tea.Cmd { return m.move(-1) }},
 		{"down j", "down", "goes to the session below, or down in the transcript", "", func(m *model) tea.Cmd { return m.move(1) }},
@@ -37,12 +37,24 @@ func bindings() []binding {
 		{"tab", "tab", "goes from the search to the list, to the transcript, and back", "pane", (*model).nextFocus},
 		{"/", "", "goes to the search", "search", func(m *model) tea.Cmd { m.focus = inField; return nil }},
 		{"f", "ctrl+f", "unfolds tool calls, their results and the reasoning, or folds them", "fold", (*model).fold},
-		{"t", "ctrl+t", "shows the lineage as a tree", "tree", (*model).showTree},
-		{"y", "ctrl+y", "copies the id to the clipboard", "copy", (*model).copyID},
-		{"r", "ctrl+r", "renames the session", "rename", (*model).askTitle},
-		{"d", "ctrl+d", "deletes the conversation, after asking", "delete", (*model).askDelete},
-		{"e", "ctrl+e", "exports the session to a file, as JSON", "export", (*model).askExport},
+		{"t", "ctrl+t", "shows the lineage as a tree", "tree", onRow((*model).showTree)},
+		{"y", "ctrl+y", "copies the id to the clipboard", "copy", onRow((*model).copyID)},
+		{"r", "ctrl+r", "renames the session", "rename", onRow((*model).askTitle)},
+		{"d", "ctrl+d", "deletes the conversation, after asking", "delete", onRow((*model).askDelete)},
+		{"e", "ctrl+e", "exports the session to a file, as JSON", "export", onRow((*model).askExport)},
 		{"q esc", "esc", "leaves; in the search, clears it first", "quit", (*model).leave},
+	}
+}
+
+// onRow is what a key does with the selected row, where there is one.
+func onRow(do func(*model, row) tea.Cmd) func(*model) tea.Cmd {
+	return func(m *model) tea.Cmd {
+		return m.whenAnswered(func() tea.Cmd {
+			if r, ok := m.current(); ok {
+				return do(m, r)
+			}
+			return nil
+		})
 	}
 }
 
@@ -95,8 +107,17 @@ func (m *model) help(width int) (lines []string) {
 	return lines
 }
 
+// dialogHints are the keys where the others do something else.
+var dialogHints = map[dialog]string{
+	helping: "↑ ↓ scroll, other keys go back",
+	inTree:  "enter chooses, ↑ ↓ move, others go back",
+}
+
 // hints are the keys at the bottom, as many as there is room for.
 func (m *model) hints(width int) string {
+	if m.dialog != none {
+		return term.Cut(dialogHints[m.dialog], width)
+	}
 	var b strings.Builder
 	used := 0
 	for _, k := range bindings() {

@@ -88,7 +88,7 @@ func (m *model) searching() tea.Cmd {
 	m.listCtx, m.cancelList = context.WithCancel(m.ctx)
 	m.gen++
 	m.busy, m.unread = true, false
-	if strings.TrimSpace(m.query) == "" {
+	if m.asked() == "" {
 		return m.list(0)
 	}
 	ctx, query, out := m.listCtx, m.query, found{gen: m.gen, contents: sessiondb.UnfinishedQuery(m.query)}

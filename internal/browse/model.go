@@ -3,6 +3,7 @@ package browse
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -52,6 +53,8 @@ type model struct {
 	listReads, textReads gate
 
 	query      string
+	answered   bool             // rows are the answer to query, or the first of it
+	waiting    []func() tea.Cmd // what keys ask of rows that are not there yet
 	rows       []row
 	at, top    int  // the selected row, the first on the screen
 	whole      bool // there are no more rows
@@ -123,6 +126,41 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
+// asked is what is searched for: nothing where only spaces were typed.
+func (m *model) asked() string {
+	if strings.TrimSpace(m.query) == "" {
+		return ""
+	}
+	return m.query
+}
+
+// whenAnswered does what a key asks of the rows. While they answer what was typed
+// before, it waits: on a slow store the same keys act on the same rows.
+func (m *model) whenAnswered(do func() tea.Cmd) tea.Cmd {
+	if m.answered {
+		return do()
+	}
+	m.waiting = append(m.waiting, do)
+	if m.busy || m.unread {
+		return nil
+	}
+	return m.searching() // the one before failed
+}
+
+// answer takes the rows for the answer to what was typed, and does what waits for
+// it, up to a question: keys that were pressed before that was seen don't reply to it.
+func (m *model) answer() tea.Cmd {
+	m.answered = true
+	cmds := []tea.Cmd{m.open()}
+	for len(m.waiting) > 0 && m.dialog == none {
+		do := m.waiting[0]
+		m.waiting = m.waiting[1:]
+		cmds = append(cmds, do())
+	}
+	m.waiting = nil
+	return tea.Batch(cmds...)
+}
+
 // take puts a page of sessions into the list. The first page goes before what
 // is loaded, which may be far down.
 func (m *model) take(p listed) tea.Cmd {
@@ -138,15 +176,12 @@ func (m *model) take(p listed) tea.Cmd {
 	}
 	chosen, _ := m.current()
 	if p.offset == 0 {
-		if m.query != "" {
-			return nil
-		}
 		m.rows = merged(p.rows, m.rows)
 	} else {
 		m.rows = merged(m.rows, p.rows)
 	}
 	m.keep(chosen.id)
-	return m.open()
+	return m.answer()
 }
 
 // merged is the first list, and what of the second it does not have.
@@ -174,25 +209,40 @@ func (m *model) takeFound(f found) tea.Cmd {
 	}
 	m.whole = true
 	if f.contents != "" {
-		if len(f.rows) > 0 { // until then, what was there is better than nothing
-			m.rows, m.at, m.top = f.rows, 0, 0
+		next := m.contents(f.rows, f.contents)
+		if len(f.rows) == 0 || m.answered { // what is there is better than a part
+			return next
 		}
-		return tea.Batch(m.open(), m.contents(f.rows, f.contents))
+		m.rows, m.at, m.top = f.rows, 0, 0
+		m.answered = len(m.waiting) == 0 // else the second row may not be there yet
+		return tea.Batch(m.open(), next)
 	}
-	chosen, _ := m.current()
-	m.rows, m.note = f.rows, f.note
-	m.keepOrFirst(chosen.id)
+	m.suggest(f.note)
+	chosen := ""
+	if r, ok := m.current(); ok && m.answered {
+		chosen = r.id
+	}
+	m.rows = f.rows
+	m.keepOrFirst(chosen)
 	if f.nothing != "" {
-		return tea.Batch(m.open(), m.suggestions(f.nothing))
+		return tea.Batch(m.answer(), m.suggestions(f.nothing))
 	}
-	return m.open()
+	return m.answer()
 }
 
 func (m *model) takeSuggested(s suggested) tea.Cmd {
 	if s.gen == m.gen && s.err == nil {
-		m.note = s.note
+		m.suggest(s.note)
 	}
 	return nil
+}
+
+// suggest says what there is to say of a search. How a change ended stays until the
+// next key.
+func (m *model) suggest(note string) {
+	if m.note == "" {
+		m.note = note
+	}
 }
 
 // keepOrFirst selects the row of an id again, else the first.
@@ -207,7 +257,8 @@ func (m *model) fail(err error) tea.Cmd {
 		m.unread = true
 		return m.lost(err)
 	}
-	if len(m.rows) == 0 && m.query == "" {
+	m.waiting = nil
+	if len(m.rows) == 0 && m.asked() == "" {
 		m.failed = err
 		return tea.Quit
 	}
@@ -269,7 +320,7 @@ func (m *model) refresh(c changed) tea.Cmd {
 	}
 	next := tea.Tick(refreshPause, func(time.Time) tea.Msg { return m.nextChange() })
 	cmds := []tea.Cmd{next}
-	if m.query == "" {
+	if m.asked() == "" {
 		cmds = append(cmds, m.list(0))
 	}
 	if m.text.last {

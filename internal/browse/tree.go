@@ -9,12 +9,7 @@ import (
 	"github.com/sessiondb-go/sessiondb/internal/term"
 )
 
-func (m *model) showTree() tea.Cmd {
-	if r, ok := m.current(); ok {
-		return m.lineage(r.id)
-	}
-	return nil
-}
+func (m *model) showTree(r row) tea.Cmd { return m.lineage(r.id) }
 
 func (m *model) takeTree(t tree) tea.Cmd {
 	if t.err != nil {
@@ -33,30 +28,40 @@ func (m *model) takeTree(t tree) tea.Cmd {
 }
 
 func (m *model) treeKey(key string) tea.Cmd {
-	switch key {
-	case "up", "k":
-		m.node = max(0, m.node-1)
-	case "down", "j":
-		m.node = min(len(m.nodes)-1, m.node+1)
-	case "enter":
+	if key == "enter" {
 		m.chosen = m.nodes[m.node].ID
 		return tea.Quit
-	default:
-		m.dialog = none
 	}
+	m.node = m.step(key, m.node, len(m.nodes)-1)
 	return nil
 }
 
 func (m *model) helpKey(key string) tea.Cmd {
+	m.helpTop = m.step(key, m.helpTop, len(m.help(m.width)))
+	return nil
+}
+
+// step is where a key leads from a line of the whole screen. Other keys go back to
+// the list.
+func (m *model) step(key string, at, last int) int {
+	page := max(1, m.bodyHeight()-1)
 	switch key {
 	case "up", "k":
-		m.helpTop = max(0, m.helpTop-1)
+		at--
 	case "down", "j":
-		m.helpTop++
+		at++
+	case "pgup":
+		at -= page
+	case "pgdown", "space":
+		at += page
+	case "home", "g":
+		at = 0
+	case "end", "G":
+		at = last
 	default:
 		m.dialog = none
 	}
-	return nil
+	return max(0, min(at, last))
 }
 
 // edges tell how a session came from the one above it.

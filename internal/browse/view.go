@@ -160,7 +160,7 @@ func (m *model) nothing(width int) string {
 	switch {
 	case m.busy || m.unread:
 		return pad("", width)
-	case m.query != "":
+	case m.asked() != "":
 		return pad("nothing found", width)
 	}
 	return pad("there are no sessions in this store yet", width)
@@ -239,11 +239,13 @@ func (m *model) told() string {
 
 func (m *model) position() string {
 	switch {
-	case m.dialog == inTree:
-		return "● root  ↓ continuation  ├ branch  · delegate   enter chooses, any other key goes back"
 	case m.dialog == helping:
-		return "any key goes back"
-	case m.busy && m.query != "":
+		return ""
+	case m.dialog == inTree:
+		return "● root  ↓ continuation  ├ branch  · delegate"
+	case len(m.waiting) > 0:
+		return "searching… what you pressed waits for the answer; esc cancels it"
+	case m.busy && m.asked() != "":
 		return "searching…"
 	case len(m.rows) == 0:
 		return ""
