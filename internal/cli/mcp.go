@@ -26,7 +26,7 @@ session_read, session_list and session_usage, and each session as a resource in
 Markdown. A client starts this command and speaks to it on its standard input and
 output; with --listen, clients connect over streamable HTTP and bring a token:
 $SESSIONDB_TOKEN, or one that is made and printed. Tools only read, unless
---allow-write adds session_append, session_title and session_end.`,
+--allow-write adds session_append, session_title, session_tag and session_end.`,
 		Example: `  sessiondb mcp
   sessiondb mcp --listen 127.0.0.1:8765`,
 		Args: cobra.NoArgs,

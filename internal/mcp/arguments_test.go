@@ -19,7 +19,7 @@ func TestArgumentsRefused(t *testing.T) {
 	db := store(t)
 	create(t, db, sessiondb.NewSession{ID: "aa"}, "x")
 	c := client(t, db, mcp.Options{AllowWrite: true})
-	const ofSearch = "give query, session_id, message_id, window, sources, exclude_sources, current_session_id, sort, limit, cursor"
+	const ofSearch = "give query, session_id, message_id, window, sources, exclude_sources, tag, current_session_id, sort, limit, cursor"
 	for _, w := range []struct{ tool, args, want string }{
 		{"session_search", `{"query":5}`, `query: give a string, not 5`},
 		{"session_search", `{"query":{"a":["b"]}}`, `query: give a string, not {"a":["b"]}`},
@@ -148,6 +148,7 @@ func TestAnswersFitTheirSchema(t *testing.T) {
 		"session_usage":  {`{}`, `{"by":"session"}`},
 		"session_append": {`{"session_id":"aa","role":"tool","text":""}`},
 		"session_title":  {`{"session_id":"aa","title":"plan"}`},
+		"session_tag":    {`{"session_id":"aa","add":["x"]}`},
 		"session_end":    {`{"session_id":"aa","reason":"done"}`},
 	}
 	for tool, err := range c.Tools(t.Context(), nil) {

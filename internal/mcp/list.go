@@ -11,6 +11,7 @@ const listDoc = `Lists conversations, newest activity first. A conversation that
 type listParams struct {
 	Source         string   `json:"source,omitempty" jsonschema:"only conversations of this source, such as cli or telegram"`
 	ExcludeSources []string `json:"exclude_sources,omitempty" jsonschema:"no conversations of these sources, such as cron"`
+	Tag            string   `json:"tag,omitempty" jsonschema:"only conversations with this tag; several, with spaces between, all have to be on them"`
 	Limit          int      `json:"limit,omitempty" jsonschema:"at most so many" range:"1 50" default:"20"`
 	Cursor         string   `json:"cursor,omitempty" jsonschema:"next_cursor of the answer before"`
 }
@@ -26,7 +27,7 @@ func (t tools) list(ctx context.Context, p listParams) (listResult, error) {
 		return listResult{}, err
 	}
 	found, err := t.db.Sessions(ctx, sessiondb.ListFilter{
-		Source: p.Source, ExcludeSources: p.ExcludeSources, ByLastActive: true, Limit: p.Limit + 1, Offset: offset,
+		Source: p.Source, ExcludeSources: p.ExcludeSources, Tags: sessiondb.SplitTags(p.Tag), ByLastActive: true, Limit: p.Limit + 1, Offset: offset,
 	})
 	out := listResult{Sessions: []session{}}
 	found, out.Next = next(found, p.Limit, offset)

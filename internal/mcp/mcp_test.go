@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"path/filepath"
@@ -83,6 +84,7 @@ func connect(t *testing.T, tr sdk.Transport) *sdk.ClientSession {
 // answer is what the tests look at of any tool's answer.
 type answer struct {
 	Conversations []struct {
+		Tags                 []string
 		SessionID            string `json:"session_id"`
 		MessageID            int64  `json:"message_id"`
 		Resume               string `json:"resume_session_id"`
@@ -102,9 +104,11 @@ type answer struct {
 	Sessions []struct {
 		ID    string `json:"session_id"`
 		Title string
+		Tags  []string
 	}
 	Session struct {
 		Title  string
+		Tags   []string
 		Reason string `json:"end_reason"`
 	}
 	Messages  []message
@@ -166,7 +170,7 @@ func TestToolsOffered(t *testing.T) {
 	for _, write := range []bool{false, true} {
 		want := slices.Clone(reading)
 		if write {
-			want = append(want, "session_append", "session_end", "session_title")
+			want = append(want, "session_append", "session_end", "session_tag", "session_title")
 		}
 		got := map[string]bool{}
 		for tool, err := range client(t, store(t), mcp.Options{AllowWrite: write}).Tools(t.Context(), nil) {
@@ -386,6 +390,60 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+func TestTags(t *testing.T) {
+	db := store(t)
+	for _, id := range []string{"a", "b", "c"} {
+		create(t, db, sessiondb.NewSession{ID: id, Source: "cli"}, "hello from "+id)
+	}
+	c := client(t, db, mcp.Options{AllowWrite: true})
+	if a := call(t, c, "session_tag", map[string]any{"session_id": "a", "add": []string{"Work", "#urgent", "x"}}); !slices.Equal(a.Session.Tags, []string{"urgent", "work", "x"}) {
+		t.Errorf("tagged %v", a.Session.Tags)
+	}
+	if a := call(t, c, "session_tag", map[string]any{"session_id": "a", "remove": []string{"x"}}); !slices.Equal(a.Session.Tags, []string{"urgent", "work"}) {
+		t.Errorf("tagged %v", a.Session.Tags)
+	}
+	var many []string
+	for i := range 30 {
+		many = append(many, fmt.Sprintf("tag%02d", i))
+	}
+	call(t, c, "session_tag", map[string]any{"session_id": "b", "add": append(many, "work")})
+	if a := call(t, c, "session_read", map[string]any{"session_id": "b"}); len(a.Session.Tags) != 21 || a.Session.Tags[20] != "… 11 more" {
+		t.Errorf("many tags: %q", a.Session.Tags)
+	}
+	for _, w := range []struct {
+		tool, want string
+		args       map[string]any
+	}{
+		{"session_list", "b a", map[string]any{"tag": "work"}},
+		{"session_list", "a", map[string]any{"tag": "work #Urgent"}},
+		{"session_list", "", map[string]any{"tag": "none"}},
+		{"session_search", "a", map[string]any{"tag": "urgent"}},
+		{"session_search", "a", map[string]any{"query": "tag:urgent source:cli"}},
+		{"session_search", "", map[string]any{"query": "tag:urgent -source:cli"}},
+		{"session_search", "", map[string]any{"query": "tag:urgent", "tag": "tag01"}},
+		{"session_search", "a", map[string]any{"query": "hello", "tag": "urgent"}},
+		{"session_search", "a", map[string]any{"query": "hello tag:work -tag:tag01"}},
+	} {
+		a := call(t, c, w.tool, w.args)
+		var got []string
+		for _, s := range a.Sessions {
+			got = append(got, s.ID)
+			if len(s.Tags) < 2 {
+				t.Errorf("%s %v: %s has the tags %v", w.tool, w.args, s.ID, s.Tags)
+			}
+		}
+		for _, h := range a.Conversations {
+			got = append(got, h.SessionID)
+			if len(h.Tags) < 2 {
+				t.Errorf("%s %v: the hit in %s has the tags %v", w.tool, w.args, h.SessionID, h.Tags)
+			}
+		}
+		if strings.Join(got, " ") != w.want {
+			t.Errorf("%s %v: %v, want %s", w.tool, w.args, got, w.want)
+		}
+	}
+}
+
 // An error is an answer, in one line, that says what to do.
 func TestErrors(t *testing.T) {
 	db := store(t)
@@ -411,6 +469,8 @@ func TestErrors(t *testing.T) {
 		{"session_search", map[string]any{"sources": []string{"a", "b"}}, "name one source"},
 		{"session_usage", map[string]any{"after": "yesterday"}, "2026-01-31"},
 		{"session_title", map[string]any{"session_id": "aa", "title": strings.Repeat("x", 101)}, "at most 100"},
+		{"session_tag", map[string]any{"session_id": "aa"}, "give tags in one of them"},
+		{"session_tag", map[string]any{"session_id": "aa", "add": []string{"two words"}}, "it is one word"},
 		{"session_end", map[string]any{"session_id": "aa", "reason": ""}, "the reason is empty"},
 	} {
 		r := result(t, c, w.tool, w.args)

@@ -32,7 +32,11 @@ func (t tools) read(ctx context.Context, p readParams) (readResult, error) {
 	if err != nil {
 		return readResult{}, err
 	}
-	out := readResult{Session: sessionOf(s), Parent: deref(s.ParentID), Messages: []message{}}
+	about, err := t.described(ctx, s)
+	if err != nil {
+		return readResult{}, err
+	}
+	out := readResult{Session: about, Parent: deref(s.ParentID), Messages: []message{}}
 	if p.MessageID != 0 {
 		return t.readWhole(ctx, out, p)
 	}

@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sessiondb-go/sessiondb"
 )
 
 const searchDoc = `Recalls old conversations, in one of three ways:
-- query: finds conversations by what was said in them. One entry a conversation, best first: the best hit with its snippet (matches between >>> and <<<), the messages around it, and how the conversation began and ended. All words must match; "exact phrase", OR, NOT, prefix* work in any language; nothing typed is an error. Filters: source:telegram role:user after:2026-01-31 before:7d title:word tool:name.
+- query: finds conversations by what was said in them. One entry a conversation, best first: the best hit with its snippet (matches between >>> and <<<), the messages around it, and how the conversation began and ended. All words must match; "exact phrase", OR, NOT, prefix* work in any language; nothing typed is an error. Filters: source:telegram role:user after:2026-01-31 before:7d title:word tool:name tag:word.
 - session_id and message_id: shows the messages around one. To scroll, call again with the first or last message_id of the answer.
 - nothing: the conversations with the latest activity.`
 
@@ -22,6 +23,7 @@ type searchParams struct {
 	Window         int      `json:"window,omitempty" jsonschema:"with message_id: how many messages before and after" range:"1 20" default:"5"`
 	Sources        []string `json:"sources,omitempty" jsonschema:"only conversations of these sources"`
 	ExcludeSources []string `json:"exclude_sources,omitempty" jsonschema:"no conversations of these sources, such as cron"`
+	Tag            string   `json:"tag,omitempty" jsonschema:"only conversations with this tag; several, with spaces between, all have to be on them"`
 	Current        string   `json:"current_session_id,omitempty" jsonschema:"the session you are in, by its id, the beginning of one, or a title: its conversation is left out"`
 	Sort           string   `json:"sort,omitempty" jsonschema:"best first if absent" oneof:"newest oldest"`
 	Limit          int      `json:"limit,omitempty" jsonschema:"at most so many conversations; 3 if absent, 10 without a query" range:"1 10"`
@@ -48,6 +50,7 @@ type conversation struct {
 	Resume    string    `json:"resume_session_id" jsonschema:"the live end of the conversation"`
 	Title     string    `json:"title,omitempty"`
 	Source    string    `json:"source"`
+	Tags      []string  `json:"tags,omitempty"`
 	Model     string    `json:"model,omitempty"`
 	Started   string    `json:"started,omitempty"`
 	Role      string    `json:"role"`
@@ -79,6 +82,14 @@ func (t tools) search(ctx context.Context, p searchParams) (searchResult, error)
 	case p.Query == "":
 		return t.recent(ctx, p)
 	}
+	if f, ok := sessiondb.ListQuery(p.Query); ok && p.SessionID == "" {
+		p.Tag += " " + strings.Join(f.Tags, " ")
+		p.ExcludeSources = append(p.ExcludeSources, f.ExcludeSources...)
+		if f.Source != "" && !slices.Contains(p.Sources, f.Source) {
+			p.Sources = append(p.Sources, f.Source)
+		}
+		return t.recent(ctx, p)
+	}
 	return t.find(ctx, p)
 }
 
@@ -89,7 +100,7 @@ func (t tools) find(ctx context.Context, p searchParams) (searchResult, error) {
 	}
 	limit := cmp.Or(p.Limit, 3)
 	q := sessiondb.SearchQuery{
-		Text: p.Query, Sources: p.Sources, ExcludeSources: p.ExcludeSources, Sort: sessiondb.SearchSort(p.Sort),
+		Text: p.Query, Tags: sessiondb.SplitTags(p.Tag), Sources: p.Sources, ExcludeSources: p.ExcludeSources, Sort: sessiondb.SearchSort(p.Sort),
 		Limit: limit + 1, Offset: offset, CountTotal: true,
 	}
 	if p.SessionID != "" {
@@ -119,7 +130,7 @@ func (t tools) find(ctx context.Context, p searchParams) (searchResult, error) {
 func conversationOf(h sessiondb.ConversationHit) conversation {
 	b := h.Best
 	out := conversation{
-		SessionID: b.SessionID, MessageID: b.MessageID, Resume: h.TipID, Title: deref(h.Title), Source: b.Source, Model: deref(b.Model),
+		SessionID: b.SessionID, MessageID: b.MessageID, Resume: h.TipID, Title: deref(h.Title), Source: b.Source, Tags: shownTags(h.Tags), Model: deref(b.Model),
 		Started: stamp(b.SessionStarted), Role: b.Role, Time: stamp(b.Timestamp), Snippet: strings.TrimSpace(b.Snippet), Hits: h.Hits,
 		Begins: shortenAll(h.View.BookendStart, glimpse), Around: shortenAll(h.View.Window, glimpse), Ends: shortenAll(h.View.BookendEnd, glimpse),
 	}
@@ -145,7 +156,11 @@ func (t tools) around(ctx context.Context, p searchParams) (searchResult, error)
 	if err != nil {
 		return searchResult{}, err
 	}
-	w := window{Session: sessionOf(s), Before: found.MessagesBefore > p.Window, After: found.MessagesAfter > p.Window}
+	about, err := t.described(ctx, s)
+	if err != nil {
+		return searchResult{}, err
+	}
+	w := window{Session: about, Before: found.MessagesBefore > p.Window, After: found.MessagesAfter > p.Window}
 	ms := found.Window
 	if w.Before {
 		ms = ms[1:]
@@ -162,7 +177,7 @@ func (t tools) recent(ctx context.Context, p searchParams) (searchResult, error)
 	if len(p.Sources) > 1 {
 		return searchResult{}, fmt.Errorf("recent conversations of several sources: name one source, or exclude others: %w", sessiondb.ErrInvalid)
 	}
-	l := listParams{ExcludeSources: p.ExcludeSources, Limit: cmp.Or(p.Limit, 10), Cursor: p.Cursor}
+	l := listParams{ExcludeSources: p.ExcludeSources, Tag: p.Tag, Limit: cmp.Or(p.Limit, 10), Cursor: p.Cursor}
 	if len(p.Sources) == 1 {
 		l.Source = p.Sources[0]
 	}

@@ -53,6 +53,7 @@ func newServer(db *sessiondb.DB, o Options) *sdk.Server {
 	if o.AllowWrite {
 		add(s, "session_append", appendDoc, adds, t.append)
 		add(s, "session_title", titleDoc, sets, t.title)
+		add(s, "session_tag", tagDoc, sets, t.tag)
 		add(s, "session_end", endDoc, sets, t.end)
 	}
 	t.addResources(s)

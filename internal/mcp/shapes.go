@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -97,15 +99,16 @@ func cut(text string, offset, limit int) (part string, next int) {
 
 // session is a session in an answer.
 type session struct {
-	ID         string `json:"session_id"`
-	Title      string `json:"title,omitempty"`
-	Source     string `json:"source"`
-	Model      string `json:"model,omitempty"`
-	Started    string `json:"started,omitempty"`
-	LastActive string `json:"last_active,omitempty"`
-	EndReason  string `json:"end_reason,omitempty"`
-	Messages   int64  `json:"messages" jsonschema:"how many it has"`
-	Preview    string `json:"preview,omitempty" jsonschema:"how it begins"`
+	ID         string   `json:"session_id"`
+	Title      string   `json:"title,omitempty"`
+	Source     string   `json:"source"`
+	Tags       []string `json:"tags,omitempty" jsonschema:"of its conversation"`
+	Model      string   `json:"model,omitempty"`
+	Started    string   `json:"started,omitempty"`
+	LastActive string   `json:"last_active,omitempty"`
+	EndReason  string   `json:"end_reason,omitempty"`
+	Messages   int64    `json:"messages" jsonschema:"how many it has"`
+	Preview    string   `json:"preview,omitempty" jsonschema:"how it begins"`
 }
 
 func sessionOf(s sessiondb.Session) session {
@@ -115,10 +118,28 @@ func sessionOf(s sessiondb.Session) session {
 	}
 }
 
+// described is a session with the tags of its conversation.
+func (t tools) described(ctx context.Context, s sessiondb.Session) (session, error) {
+	out := sessionOf(s)
+	tags, err := t.db.Tags(ctx, s.ID)
+	out.Tags = shownTags(tags)
+	return out, err
+}
+
 func listed(s sessiondb.ListedSession) session {
 	out := sessionOf(s.Session)
-	out.LastActive, out.Preview = stamp(s.LastActive), s.Preview
+	out.LastActive, out.Preview, out.Tags = stamp(s.LastActive), s.Preview, shownTags(s.Tags)
 	return out
+}
+
+// maxTags is how many tags of one conversation are shown.
+const maxTags = 20
+
+func shownTags(tags []string) []string {
+	if len(tags) <= maxTags {
+		return tags
+	}
+	return append(slices.Clone(tags[:maxTags]), fmt.Sprintf("… %d more", len(tags)-maxTags))
 }
 
 func deref(s *string) string {

@@ -10,6 +10,7 @@ import (
 const (
 	appendDoc = `Adds a message to a session.`
 	titleDoc  = `Gives a session a title, which no other session may have; an empty one takes it away.`
+	tagDoc    = `Puts tags on a conversation, or takes them away, and tells which it has then. A tag is one word of at most 50 characters.`
 	endDoc    = `Ends a session. The first reason stays.`
 )
 
@@ -46,6 +47,22 @@ func (t tools) title(ctx context.Context, p titleParams) (sessionResult, error) 
 	return t.change(ctx, p.SessionID, func(id string) error { return t.db.SetTitle(ctx, id, p.Title) })
 }
 
+type tagParams struct {
+	SessionID string   `json:"session_id" jsonschema:"the id, the beginning of one, or a title"`
+	Add       []string `json:"add,omitempty" jsonschema:"tags to put on it"`
+	Remove    []string `json:"remove,omitempty" jsonschema:"tags to take away"`
+}
+
+func (t tools) tag(ctx context.Context, p tagParams) (sessionResult, error) {
+	if len(p.Add)+len(p.Remove) == 0 {
+		return sessionResult{}, fmt.Errorf("neither add nor remove: give tags in one of them: %w", sessiondb.ErrInvalid)
+	}
+	return t.change(ctx, p.SessionID, func(id string) error {
+		_, err := t.db.Tag(ctx, id, p.Add, p.Remove)
+		return err
+	})
+}
+
 type endParams struct {
 	SessionID string `json:"session_id" jsonschema:"the id, the beginning of one, or a title"`
 	Reason    string `json:"reason" jsonschema:"why, such as user_exit"`
@@ -67,5 +84,9 @@ func (t tools) change(ctx context.Context, ref string, do func(id string) error)
 	if err == nil {
 		s, err = t.db.Session(ctx, s.ID)
 	}
-	return sessionResult{sessionOf(s)}, err
+	if err != nil {
+		return sessionResult{}, err
+	}
+	out, err := t.described(ctx, s)
+	return sessionResult{out}, err
 }
