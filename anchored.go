@@ -110,7 +110,7 @@ func (o AnchoredOptions) likely() int {
 	if o.Bookend <= 0 {
 		return 0
 	}
-	return o.kept()*3/2 + 1
+	return o.kept() * 2
 }
 
 // cut cuts n ids off, the first or the last ones.

@@ -117,7 +117,7 @@ func (c check) verdict(ours, base float64) string {
 
 func (e *env) report(results []result) string {
 	var b, notes strings.Builder
-	fmt.Fprintf(&b, "Medians of %d rounds, the sides of each row in turn.", e.Rounds)
+	fmt.Fprintf(&b, "Medians of %d rounds, the sides of each row in turn, from the last to the first in every other round.", e.Rounds)
 	if e.Postgres == "" {
 		fmt.Fprintf(&b, " Data: %s (small) and %s (large).", describe(e.Small), describe(e.Large))
 	}

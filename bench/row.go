@@ -72,7 +72,7 @@ func measure(ctx context.Context, rows []row, only *regexp.Regexp, rounds int, s
 		for i := range out {
 			if ctx.Err() == nil {
 				say(fmt.Sprintf("round %d: %s, %s", round+1, out[i].name, out[i].data))
-				out[i].sample(ctx, i, samples)
+				out[i].sample(ctx, i, round%2 == 1, samples)
 			}
 		}
 	}
@@ -101,10 +101,15 @@ func cut(name string, i int, side string, figure *string) bool {
 	return true
 }
 
-// sample measures each side of the row once.
-func (r *result) sample(ctx context.Context, i int, samples map[string][]float64) {
+// sample measures each side of the row once. What runs second finds caches warm,
+// so every other round goes from the last side to the first.
+func (r *result) sample(ctx context.Context, i int, backward bool, samples map[string][]float64) {
+	sides := slices.Clone(r.sides)
+	if backward {
+		slices.Reverse(sides)
+	}
 	var first, answer string
-	for _, s := range r.sides {
+	for _, s := range sides {
 		o, err := guarded(ctx, s)
 		if err != nil {
 			r.note(fmt.Sprintf("%s: %v", s.name, err))
