@@ -42,11 +42,7 @@ $SESSIONDB_TOKEN, or one that is made and printed. Tools only read, unless
 				if listen != "" {
 					return a.serveMCP(ctx, db, listen, o)
 				}
-				err := mcp.Serve(ctx, db, a.In, a.jsonOut(), o)
-				if ctx.Err() != nil {
-					return nil // a signal is how a server is told to stop
-				}
-				return err
+				return mcp.Serve(ctx, db, a.In, a.jsonOut(), o) // a signal, how a server is told to stop, is no error
 			})
 		},
 	}

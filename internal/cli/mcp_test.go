@@ -2,9 +2,11 @@ package cli_test
 
 import (
 	"bufio"
+	"io"
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,6 +46,94 @@ func TestMCPOverPipes(t *testing.T) {
 	}
 	if err := c.Close(); err != nil {
 		t.Errorf("the server ended: %v", err)
+	}
+}
+
+// holdLock takes the lock of a store as another program would, until the test ends.
+func holdLock(t *testing.T, path string) {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3")
+	}
+	const hold = `import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.read()`
+	cmd := exec.Command(python, "-c", hold, path)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A server that is told to stop answers what is under way with an error, and says so
+// by its exit code.
+func TestMCPStops(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("signals can't be sent")
+	}
+	for _, busy := range []bool{false, true} {
+		path := fixture.Copy(t, "hermes-v11.db")
+		cmd := exec.Command("sessiondb", "mcp", "--allow-write", "--db", path)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers := bufio.NewReader(out)
+		ask := func(line string) {
+			t.Helper()
+			if _, err := io.WriteString(in, line+"\n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		answer := func() string {
+			t.Helper()
+			line, err := answers.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			return line
+		}
+		ask(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+		ask(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		answer()
+		if busy {
+			holdLock(t, path)
+			ask(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"session_append","arguments":{"session_id":"20260321_165320_d00001","role":"user","text":"x"}}}`)
+			ask(`{"jsonrpc":"2.0","id":3,"method":"ping"}`) // when it is answered, the call is under way
+			answer()
+		}
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if busy {
+			if got := answer(); !strings.Contains(got, `"id":2`) || !strings.Contains(got, "cancelled") {
+				t.Errorf("a call under way is answered with %s", got)
+			}
+		}
+		if err := cmd.Wait(); (err != nil) != busy {
+			t.Errorf("a call under way: %v, and it ended with %v", busy, err)
+		}
 	}
 }
 

@@ -8,47 +8,34 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-const (
-	maxLine = 16 << 20         // bytes of a request
-	drain   = 30 * time.Second // how long what runs may take after the input ended
-)
+const maxLine = 16 << 20 // bytes of a request
 
 // lines stands between a client and the SDK, which would end at a line that is
 // no message, and drop what it has not answered when the input ends. It answers
-// the one with an error, and holds the end back until all is answered.
+// the one with an error, and holds the end back until all is answered, however
+// long that takes.
 type lines struct {
 	in  *bufio.Reader
 	out io.Writer
 
-	mu       sync.Mutex
-	answered *sync.Cond
-	waiting  map[string]int // requests by id
-	late     bool
+	mu         sync.Mutex
+	answered   *sync.Cond
+	unanswered map[jsonrpc.ID]bool // requests, and whether the client waits
+	over       bool                // no more answers will come
 
 	rest []byte // of a line that is being read
 	half []byte // of a line that is being written
 }
 
 func newLines(in io.Reader, out io.Writer) *lines {
-	l := &lines{in: bufio.NewReaderSize(in, 64<<10), out: out, waiting: map[string]int{}}
+	l := &lines{in: bufio.NewReaderSize(in, 64<<10), out: out, unanswered: map[jsonrpc.ID]bool{}}
 	l.answered = sync.NewCond(&l.mu)
 	return l
 }
-
-// envelope is what tells a request, an answer and a notification apart.
-type envelope struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
-}
-
-// hasID is false for null too.
-func (e envelope) hasID() bool { return e.ID != nil && string(e.ID) != "null" }
 
 // Read gives the SDK whole lines that are messages.
 func (l *lines) Read(p []byte) (int, error) {
@@ -69,17 +56,20 @@ func (l *lines) line() ([]byte, error) {
 	line, err := readLine(l.in)
 	switch {
 	case errors.Is(err, errLong):
-		return nil, l.refuse(err.Error())
+		return nil, l.refuse(jsonrpc.CodeParseError, noMessage+err.Error())
 	case err != nil && len(line) == 0:
 		l.drained()
 		return nil, err
 	case len(bytes.TrimSpace(line)) == 0:
 		return nil, nil
 	}
-	if _, err := jsonrpc.DecodeMessage(line); err != nil {
-		return nil, l.refuse(err.Error())
+	m, err := jsonrpc.DecodeMessage(line)
+	if err != nil {
+		return nil, l.refuse(jsonrpc.CodeParseError, noMessage+err.Error())
 	}
-	l.note(line)
+	if r, ok := m.(*jsonrpc.Request); ok && !l.note(r) {
+		return nil, l.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("a request with the id %v is not answered yet: give each its own", r.ID.Raw()))
+	}
 	return append(bytes.TrimSpace(line), '\n'), nil
 }
 
@@ -102,48 +92,72 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// note remembers a request. One that is cancelled may never be answered.
-func (l *lines) note(line []byte) {
-	var e envelope
-	if json.Unmarshal(line, &e) != nil {
-		return // it was read before
-	}
+// note remembers a request, unless one of its id is under way: the SDK would not
+// answer both. One that is cancelled may never be answered.
+func (l *lines) note(r *jsonrpc.Request) (ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case e.Method == "notifications/cancelled":
+	switch _, used := l.unanswered[r.ID]; {
+	case r.Method == "notifications/cancelled":
 		var p struct {
-			RequestID json.RawMessage `json:"requestId"`
+			RequestID any `json:"requestId"`
 		}
-		_ = json.Unmarshal(e.Params, &p) // without an id nothing is cancelled
-		delete(l.waiting, string(p.RequestID))
-	case e.Method != "" && e.hasID():
-		l.waiting[string(e.ID)]++
+		_ = json.Unmarshal(r.Params, &p) // without an id nothing is cancelled
+		if id, err := jsonrpc.MakeID(p.RequestID); err == nil && l.unanswered[id] {
+			l.unanswered[id] = false
+		}
+	case r.IsCall() && used:
+		return false
+	case r.IsCall():
+		l.unanswered[r.ID] = true
 	}
+	return true
 }
 
-// drained waits until every request is answered.
+// drained waits until every request is answered, or no more answers will come.
 func (l *lines) drained() {
-	defer time.AfterFunc(drain, func() {
-		l.mu.Lock()
-		l.late = true
-		l.mu.Unlock()
-		l.answered.Broadcast()
-	}).Stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(l.waiting) > 0 && !l.late {
+	for len(l.waiting()) > 0 && !l.over {
 		l.answered.Wait()
 	}
 }
 
-// refuse answers a line of which nobody knows the id.
-func (l *lines) refuse(why string) error {
+// pending is how many requests a client waits for.
+func (l *lines) pending() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	message, err := json.Marshal("the line is no JSON-RPC 2.0 message: " + why)
+	return len(l.waiting())
+}
+
+func (l *lines) waiting() (ids []jsonrpc.ID) {
+	for id, waits := range l.unanswered {
+		if waits {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Close says that no more answers will come. It closes nothing: both ends are
+// somebody else's.
+func (l *lines) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+	l.answered.Broadcast()
+	return nil
+}
+
+const noMessage = "the line is no JSON-RPC 2.0 message: "
+
+// refuse answers a line of which nobody knows the id, or another one has it.
+func (l *lines) refuse(code int, why string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	message, err := json.Marshal(why)
 	if err == nil {
-		_, err = fmt.Fprintf(l.out, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":%s}}`+"\n", message)
+		_, err = fmt.Fprintf(l.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%s}}`+"\n", code, message)
 	}
 	return err
 }
@@ -156,6 +170,8 @@ func (l *lines) Write(p []byte) (int, error) {
 	end := bytes.LastIndexByte(l.half, '\n') + 1
 	for line := range bytes.Lines(l.half[:end]) {
 		if _, err := l.out.Write(line); err != nil {
+			l.over = true
+			l.answered.Broadcast()
 			return 0, err
 		}
 		l.answer(line)
@@ -165,17 +181,29 @@ func (l *lines) Write(p []byte) (int, error) {
 }
 
 func (l *lines) answer(line []byte) {
-	var e envelope
-	if json.Unmarshal(line, &e) != nil || e.Method != "" || !e.hasID() {
+	m, err := jsonrpc.DecodeMessage(line)
+	r, ok := m.(*jsonrpc.Response)
+	if err != nil || !ok {
 		return
 	}
-	if id := string(e.ID); l.waiting[id] > 1 {
-		l.waiting[id]--
-	} else {
-		delete(l.waiting, id)
-	}
+	delete(l.unanswered, r.ID)
 	l.answered.Broadcast()
 }
 
-// Close closes nothing: both ends are somebody else's.
-func (l *lines) Close() error { return nil }
+// giveUp answers what was not answered.
+func (l *lines) giveUp() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, id := range l.waiting() {
+		stopped := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: errStopped.Error()}
+		line, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: id, Error: stopped})
+		if err == nil {
+			_, err = l.out.Write(append(line, '\n'))
+		}
+		if err != nil {
+			return err
+		}
+		delete(l.unanswered, id)
+	}
+	return nil
+}

@@ -3,7 +3,6 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"maps"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sessiondb-go/sessiondb"
@@ -407,8 +405,9 @@ func TestErrors(t *testing.T) {
 		{"session_read", map[string]any{"session_id": "aa", "cursor": "offset:3"}, "leave it out"},
 		{"session_list", map[string]any{"cursor": "nonsense"}, "leave it out"},
 		{"session_list", map[string]any{"cursor": "offset:99999999999999999999"}, "leave it out"},
-		{"session_search", map[string]any{"query": "x", "message_id": 1, "session_id": "aa"}, "give one of them"},
-		{"session_search", map[string]any{"message_id": 1}, "without session_id"},
+		{"session_search", map[string]any{"query": "x", "message_id": 1, "session_id": "aa"}, "both query and message_id: give "},
+		{"session_search", map[string]any{"message_id": 1}, "give session_id too"},
+		{"session_search", map[string]any{"session_id": "aa"}, "session_id alone: give query too"},
 		{"session_search", map[string]any{"session_id": "aa"}, "session_read reads a session"},
 		{"session_search", map[string]any{"session_id": "aa", "message_id": 99}, "is not in session"},
 		{"session_search", map[string]any{"sources": []string{"a", "b"}}, "name one source"},
@@ -423,31 +422,5 @@ func TestErrors(t *testing.T) {
 		if !r.IsError || !strings.Contains(text, w.want) || strings.ContainsAny(text, "\n\r") {
 			t.Errorf("%s %v: %q, want %q", w.tool, w.args, text, w.want)
 		}
-	}
-}
-
-func TestResource(t *testing.T) {
-	db := store(t)
-	create(t, db, sessiondb.NewSession{ID: "a/b ü", Source: "cli"}, "hello", "world")
-	c := client(t, db, mcp.Options{})
-	r, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "session:///a%2Fb%20%C3%BC"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := r.Contents[0]; got.MIMEType != "text/markdown" || !strings.HasPrefix(got.Text, "# a/b ü\n\n- Session: a/b ü\n- Source: cli\n") ||
-		!strings.Contains(got.Text, "\nhello\n") || !strings.HasSuffix(got.Text, "\nworld\n") {
-		t.Errorf("%s", got.Text)
-	}
-	_, err = c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "session:///none"})
-	if e, ok := errors.AsType[*jsonrpc.Error](err); !ok || e.Code != jsonrpc.CodeInvalidParams || !strings.Contains(e.Message, `"none"`) {
-		t.Errorf("a resource of no session: %v", err)
-	}
-	create(t, db, sessiondb.NewSession{ID: "long"}, strings.Repeat("x", 700_000), strings.Repeat("y", 700_000))
-	r, err = c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "session:///long"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text := r.Contents[0].Text; len(text) > 1<<20+200 || !strings.Contains(text, `It goes on: session_read with session_id "long" and cursor "message:3"`) {
-		t.Errorf("%d bytes, at the end %q", len(text), text[len(text)-100:])
 	}
 }

@@ -24,8 +24,10 @@ type readResult struct {
 	Next     string    `json:"next_cursor,omitempty" jsonschema:"there is more; give it back as cursor"`
 }
 
-// budget is about how many bytes of messages an answer holds.
-const budget = 40000
+const (
+	budget  = 40000 // about so many bytes of messages an answer holds
+	maxRead = 100   // and at most so many messages
+)
 
 func (t tools) read(ctx context.Context, p readParams) (readResult, error) {
 	s, err := t.session(ctx, p.SessionID)

@@ -69,16 +69,23 @@ type window struct {
 	After    bool      `json:"more_after" jsonschema:"there are later messages"`
 }
 
+// What to give instead of what does not go together.
+var (
+	errBoth      = errors.New("both query and message_id: give query to search, or session_id and message_id to see the messages around one")
+	errNoSession = errors.New("message_id alone does not say where to look: give session_id too, which stands beside it in every answer")
+	errNoMessage = errors.New("session_id alone: give query too, to search in that session, or message_id, to see the messages around one; session_read reads a session from its beginning")
+)
+
 func (t tools) search(ctx context.Context, p searchParams) (searchResult, error) {
 	switch {
 	case p.Query != "" && p.MessageID != 0:
-		return searchResult{}, fmt.Errorf("both query and message_id: give one of them: %w", sessiondb.ErrInvalid)
+		return searchResult{}, errBoth
 	case p.MessageID != 0 && p.SessionID == "":
-		return searchResult{}, fmt.Errorf("message_id without session_id: %w", sessiondb.ErrInvalid)
+		return searchResult{}, errNoSession
 	case p.MessageID != 0:
 		return t.around(ctx, p)
 	case p.Query == "" && p.SessionID != "":
-		return searchResult{}, fmt.Errorf("session_id without query or message_id: session_read reads a session: %w", sessiondb.ErrInvalid)
+		return searchResult{}, errNoMessage
 	case p.Query == "":
 		return t.recent(ctx, p)
 	}
