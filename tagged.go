@@ -56,6 +56,32 @@ func keepsTags(tags []string) (w where) {
 	return w
 }
 
+// TagsOf returns the tags of the conversations that sessions belong to, by session, of
+// those that have some. An unknown session has none.
+func (db *DB) TagsOf(ctx context.Context, ids ...string) (tags map[string][]string, err error) {
+	defer wrap(&err, "tags of sessions")
+	err = db.readPast(ctx, func(q engine.Queryer) error {
+		tags = map[string][]string{}
+		if some, err := tagsTable.exists(ctx, q); err != nil || !some {
+			return err
+		}
+		roots := make([]string, len(ids))
+		for i, id := range ids {
+			if roots[i], _, err = chainRoot(ctx, q, id); err != nil {
+				return err
+			}
+		}
+		kept, err := keptTags(ctx, q, roots)
+		for i, id := range ids {
+			if t := kept[roots[i]]; len(t) > 0 {
+				tags[id] = t
+			}
+		}
+		return err
+	})
+	return tags, err
+}
+
 // tags adds what a search asks of the tags of a conversation. The sessions that have
 // them are looked up once, and not for every statement of the search.
 func (w *where) tags(ctx context.Context, q engine.Queryer, tags []string, filters []searchql.Filter) error {

@@ -24,7 +24,7 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		return m.helpKey(key)
 	case inTree:
 		return m.treeKey(key)
-	case renaming, exporting:
+	case renaming, tagging, exporting:
 		return m.inputKey(key, k.Text)
 	case deleting:
 		m.dialog = none
@@ -73,7 +73,7 @@ func edit(line, key, text string) (string, bool) {
 func (m *model) typed(text string) tea.Cmd {
 	text = strings.Join(strings.Fields(text), " ")
 	switch {
-	case m.dialog == renaming || m.dialog == exporting:
+	case m.dialog == renaming || m.dialog == tagging || m.dialog == exporting:
 		m.input += text
 	case m.dialog == none:
 		m.focus = inField
@@ -85,7 +85,7 @@ func (m *model) typed(text string) tea.Cmd {
 
 func (m *model) requery() tea.Cmd {
 	m.answered, m.waiting = false, nil
-	if m.asked() == "" { // back to the list
+	if _, ok := m.lists(); ok {
 		m.rows, m.whole, m.at, m.top = nil, false, 0, 0
 	}
 	return m.searching()
@@ -129,9 +129,9 @@ func (m *model) choosing(by int) tea.Cmd {
 	m.at = max(0, min(m.at+by, len(m.rows)-1))
 	m.reveal()
 	cmd := m.open()
-	if m.at >= len(m.rows)-pageSize/2 && !m.whole && !m.busy && m.asked() == "" {
+	if f, ok := m.lists(); ok && m.at >= len(m.rows)-pageSize/2 && !m.whole && !m.busy {
 		m.busy = true
-		return tea.Batch(cmd, m.list(len(m.rows)))
+		return tea.Batch(cmd, m.list(f, len(m.rows)))
 	}
 	return cmd
 }
@@ -210,6 +210,11 @@ func (m *model) askTitle(r row) tea.Cmd {
 	return nil
 }
 
+func (m *model) askTags(r row) tea.Cmd {
+	m.dialog, m.subject, m.input = tagging, r.id, strings.Join(r.tags, " ")
+	return nil
+}
+
 func (m *model) askExport(r row) tea.Cmd {
 	m.dialog, m.subject, m.input = exporting, r.id, fileName(r.id)
 	return nil
@@ -240,8 +245,11 @@ func (m *model) inputKey(key, text string) tea.Cmd {
 	case "enter":
 		as := m.dialog
 		m.dialog = none
-		if as == renaming {
+		switch as {
+		case renaming:
 			return m.rename(m.subject, m.input)
+		case tagging:
+			return m.tag(m.subject, m.input)
 		}
 		return m.export(m.subject, m.input)
 	}
@@ -253,6 +261,17 @@ func (m *model) rename(id, title string) tea.Cmd {
 	return func() tea.Msg {
 		err := m.o.Write(m.ctx, func(db *sessiondb.DB) error { return db.SetTitle(m.ctx, id, title) })
 		return done{note: "renamed " + id, err: err}
+	}
+}
+
+// tag gives a conversation the tags in a line, and no others.
+func (m *model) tag(id, line string) tea.Cmd {
+	return func() tea.Msg {
+		err := m.o.Write(m.ctx, func(db *sessiondb.DB) error {
+			_, err := db.SetTags(m.ctx, id, sessiondb.SplitTags(line))
+			return err
+		})
+		return done{note: "tagged " + id, err: err}
 	}
 }
 

@@ -329,7 +329,7 @@ func TestFollows(t *testing.T) {
 	before, _ := p.current()
 	_, err := db.AppendMessage(t.Context(), "korean", sessiondb.Message{Role: "user", Content: sessiondb.Text("고마워"), Timestamp: start.Add(2 * time.Hour)})
 	noError(t, err)
-	p.do(p.list(0))
+	p.do(p.list(sessiondb.ListFilter{}, 0))
 	if after, _ := p.current(); after.id != before.id || p.rows[0].id != "korean" {
 		t.Errorf("selected %s, was %s; on top %s", after.id, before.id, p.rows[0].id)
 	}
@@ -345,7 +345,7 @@ func TestStoreGone(t *testing.T) {
 	rows := len(p.rows)
 	noError(t, os.Remove(path))
 	for begun := time.Now(); p.note == "" && time.Since(begun) < time.Minute; {
-		p.do(p.list(0))
+		p.do(p.list(sessiondb.ListFilter{}, 0))
 	}
 	if !strings.Contains(p.note, sessiondb.ErrReplaced.Error()) || len(p.rows) != rows {
 		t.Errorf("%d rows of %d, and %q", len(p.rows), rows, p.note)

@@ -41,6 +41,7 @@ type row struct {
 	at       time.Time
 	messages int64
 	preview  string
+	tags     []string
 	// of a search:
 	hitIn   string // the session that the hit is in
 	hit     int64  // its message; 0 where the title was found
@@ -56,14 +57,16 @@ type listed struct {
 	err    error
 }
 
-func (m *model) list(offset int) tea.Cmd {
+// list reads a page of what a filter lets through.
+func (m *model) list(f sessiondb.ListFilter, offset int) tea.Cmd {
+	f.ByLastActive, f.Limit, f.Offset = true, pageSize, offset
 	ctx, out := m.listCtx, listed{offset: offset, gen: m.gen}
 	return func() tea.Msg {
 		out.err = m.listReads.do(ctx, func() error {
-			ss, err := m.o.DB.Sessions(ctx, sessiondb.ListFilter{ByLastActive: true, Limit: pageSize, Offset: offset})
+			ss, err := m.o.DB.Sessions(ctx, f)
 			for _, s := range ss {
 				out.rows = append(out.rows, row{
-					id: s.ID, title: deref(s.Title), source: s.Source, at: s.LastActive, messages: s.MessageCount, preview: s.Preview,
+					id: s.ID, title: deref(s.Title), source: s.Source, at: s.LastActive, messages: s.MessageCount, preview: s.Preview, tags: s.Tags,
 				})
 			}
 			return err
@@ -88,8 +91,8 @@ func (m *model) searching() tea.Cmd {
 	m.listCtx, m.cancelList = context.WithCancel(m.ctx)
 	m.gen++
 	m.busy, m.unread = true, false
-	if m.asked() == "" {
-		return m.list(0)
+	if f, ok := m.lists(); ok {
+		return m.list(f, 0)
 	}
 	ctx, query, out := m.listCtx, m.query, found{gen: m.gen, contents: sessiondb.UnfinishedQuery(m.query)}
 	return func() tea.Msg {
@@ -104,13 +107,21 @@ func (m *model) searching() tea.Cmd {
 // titled are the conversations whose title has the query in it.
 func (m *model) titled(ctx context.Context, query string) (rows []row, err error) {
 	ss, err := m.o.DB.SessionsTitled(ctx, query, titlesSize)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(ss))
+	for i, s := range ss {
+		ids[i] = s.ID
+	}
+	tags, err := m.o.DB.TagsOf(ctx, ids...)
 	for _, s := range ss {
 		tip, err := m.o.DB.CompressionTip(ctx, s.ID)
 		if err != nil {
 			return nil, err
 		}
 		rows = merged(rows, []row{{
-			id: tip, title: deref(s.Title), source: s.Source, at: s.StartedAt, messages: s.MessageCount, hitIn: s.ID,
+			id: tip, title: deref(s.Title), source: s.Source, at: s.StartedAt, messages: s.MessageCount, tags: tags[s.ID], hitIn: s.ID,
 		}})
 	}
 	return rows, err
@@ -127,7 +138,7 @@ func (m *model) contents(titled []row, query string) tea.Cmd {
 			var hits []row
 			for _, c := range r.Conversations {
 				hits = append(hits, row{
-					id: c.TipID, title: deref(c.Title), source: c.Best.Source, at: c.Best.Timestamp,
+					id: c.TipID, title: deref(c.Title), source: c.Best.Source, at: c.Best.Timestamp, tags: c.Tags,
 					hitIn: c.Best.SessionID, hit: c.Best.MessageID, snippet: c.Best.Snippet, hits: c.Hits,
 				})
 			}

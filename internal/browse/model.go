@@ -28,6 +28,7 @@ const (
 	helping
 	inTree
 	renaming
+	tagging
 	exporting
 	deleting
 )
@@ -134,6 +135,15 @@ func (m *model) asked() string {
 	return m.query
 }
 
+// lists is what to list: all, or what a query of nothing but filters asks for; false
+// where something is searched for.
+func (m *model) lists() (sessiondb.ListFilter, bool) {
+	if m.asked() == "" {
+		return sessiondb.ListFilter{}, true
+	}
+	return sessiondb.ListQuery(m.query)
+}
+
 // whenAnswered does what a key asks of the rows. While they answer what was typed
 // before, it waits: on a slow store the same keys act on the same rows.
 func (m *model) whenAnswered(do func() tea.Cmd) tea.Cmd {
@@ -175,9 +185,12 @@ func (m *model) take(p listed) tea.Cmd {
 		m.whole = true
 	}
 	chosen, _ := m.current()
-	if p.offset == 0 {
+	switch {
+	case p.offset == 0 && m.asked() != "": // what a filter no longer finds goes
+		m.rows, m.whole = p.rows, len(p.rows) < pageSize
+	case p.offset == 0:
 		m.rows = merged(p.rows, m.rows)
-	} else {
+	default:
 		m.rows = merged(m.rows, p.rows)
 	}
 	m.keep(chosen.id)
@@ -320,8 +333,8 @@ func (m *model) refresh(c changed) tea.Cmd {
 	}
 	next := tea.Tick(refreshPause, func(time.Time) tea.Msg { return m.nextChange() })
 	cmds := []tea.Cmd{next}
-	if m.asked() == "" {
-		cmds = append(cmds, m.list(0))
+	if f, ok := m.lists(); ok {
+		cmds = append(cmds, m.list(f, 0))
 	}
 	if m.text.last {
 		m.text.last = false

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/term"
+	"github.com/sessiondb-go/sessiondb/internal/transcript"
 )
 
 const (
@@ -46,7 +47,7 @@ func (m *model) View() tea.View {
 // cursor stands where what is typed goes.
 func (m *model) cursor() *tea.Cursor {
 	switch {
-	case m.dialog == renaming || m.dialog == exporting:
+	case m.dialog == renaming || m.dialog == tagging || m.dialog == exporting:
 		return tea.NewCursor(min(m.width-1, term.Width(m.question())), m.height-2)
 	case m.dialog == none && m.focus == inField:
 		return tea.NewCursor(min(m.width-1, term.Width(prompt+m.shownQuery())), 0)
@@ -189,6 +190,9 @@ func (m *model) row(r row, current bool, width int) []string {
 	case r.hits == 0:
 		about = append(about, plural(r.messages, "message"))
 	}
+	if len(r.tags) > 0 {
+		about = append(about, transcript.Tags(r.tags))
+	}
 	below := "  " + term.Line(strings.Join(about, " · "))
 	if r.snippet == "" {
 		return []string{title, m.paint(faint, pad(below, width))}
@@ -202,6 +206,8 @@ func (m *model) question() string {
 	switch m.dialog {
 	case renaming:
 		return tail("new title (enter sets it, esc keeps the old): "+term.Line(m.input), m.width-1)
+	case tagging:
+		return tail("tags, with spaces between (enter sets them, esc keeps the old): "+term.Line(m.input), m.width-1)
 	case exporting:
 		return tail("export to (enter writes, esc does not): "+term.Line(m.input), m.width-1)
 	case deleting:
@@ -255,5 +261,9 @@ func (m *model) position() string {
 		more = "+"
 	}
 	r, _ := m.current()
-	return fmt.Sprintf("%d of %d%s · %s", m.at+1, len(m.rows), more, r.id)
+	place := fmt.Sprintf("%d of %d%s · %s", m.at+1, len(m.rows), more, r.id)
+	if len(r.tags) > 0 {
+		place += " · " + term.Line(transcript.Tags(r.tags))
+	}
+	return place
 }

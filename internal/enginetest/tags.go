@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -142,6 +143,13 @@ func tagsOfRows(t *testing.T, h *harness) {
 			if got, want := s.Tags, must[[]string](t)(db.Tags(t.Context(), s.ID)); !slices.Equal(got, want) {
 				t.Errorf("%+v: %s has %v, not %v", f, s.ID, got, want)
 			}
+		}
+	}
+	want := map[string]string{"a": "[urgent work]", "c": "[urgent work]", "branch": "[side]"}
+	got := must[map[string][]string](t)(db.TagsOf(t.Context(), "a", "c", "branch", "other", "none"))
+	for _, id := range []string{"a", "c", "branch", "other", "none"} {
+		if got, ok := got[id]; ok != (want[id] != "") || ok && fmt.Sprint(got) != want[id] {
+			t.Errorf("%s has %v, not %s", id, got, want[id])
 		}
 	}
 	for _, hit := range must[sessiondb.GroupedResult](t)(db.SearchGrouped(t.Context(), sessiondb.SearchQuery{Text: "hello"})).Conversations {
