@@ -109,7 +109,10 @@ type SearchHit struct {
 func (db *DB) Search(ctx context.Context, s SearchQuery) (out SearchResult, err error) {
 	defer wrap(&err, "search")
 	err = db.readPast(ctx, func(q engine.Queryer) error {
-		f := db.newFinder(ctx, q, s)
+		f, err := db.newFinder(ctx, q, s)
+		if err != nil {
+			return err
+		}
 		out, err = f.search()
 		return err
 	})
@@ -130,27 +133,26 @@ type finder struct {
 // newFinder makes the finder of a search. Matching ends as soon as ctx is done;
 // what reads the few rows of a page looks in between, since a statement that
 // watches a context costs more than such rows do.
-func (db *DB) newFinder(ctx context.Context, q engine.Queryer, s SearchQuery) *finder {
-	query := searchql.Parse(s.Text, searchql.Options{Now: db.now(), Substring: s.Substring})
-	where := searchWhere(s, query.Filters)
-	tagErr := where.tags(ctx, q, s.Tags, query.Filters)
-	match := func(m engine.Match) (engine.Matches, error) {
-		if tagErr != nil {
-			return engine.Matches{}, tagErr
-		}
+func (db *DB) newFinder(ctx context.Context, q engine.Queryer, s SearchQuery) (*finder, error) {
+	f := &finder{ctx: context.WithoutCancel(ctx), ended: ctx.Err, q: q, s: s,
+		query: searchql.Parse(s.Text, searchql.Options{Now: db.now(), Substring: s.Substring})}
+	f.match = func(m engine.Match) (engine.Matches, error) {
 		found, err := db.engine.Match(ctx, q, m)
 		if err == nil && found.Unreadable > 0 && db.tellDamage != nil {
 			db.tellDamage(&DamageError{Tables: []string{"messages"}, cause: ErrCorrupt})
 		}
 		return found, err
 	}
-	return &finder{ctx: context.WithoutCancel(ctx), ended: ctx.Err, q: q, match: match,
-		s: s, query: query, where: where}
+	var err error
+	if f.query.Root != nil {
+		f.where, err = searchWhere(f.ctx, q, s, f.query.Filters)
+	}
+	return f, err
 }
 
 // request is what the engine is asked for.
 func (f *finder) request() engine.Match {
-	m := engine.Match{Query: f.query, Where: f.where.sql(), Args: f.where.args, Sessions: f.where.sessions, MaxRanked: max(0, f.s.MaxRanked)}
+	m := f.where.limit(engine.Match{Query: f.query, MaxRanked: max(0, f.s.MaxRanked)})
 	switch SearchSort(strings.ToLower(strings.TrimSpace(string(f.s.Sort)))) {
 	case Newest:
 		m.Order = engine.Newest
@@ -213,6 +215,6 @@ func (f *finder) count(query searchql.Query, w where) (map[string]int64, error) 
 	if query.Root == nil {
 		return nil, nil
 	}
-	found, err := f.match(engine.Match{Query: query, Where: w.sql(), Args: w.args, Sessions: w.sessions, Count: true})
+	found, err := f.match(w.limit(engine.Match{Query: query, Count: true}))
 	return found.Counts, err
 }

@@ -49,7 +49,11 @@ func (db *DB) SearchGrouped(ctx context.Context, s SearchQuery) (out GroupedResu
 		if s.ExcludeSessions, err = wholeChains(ctx, q, s.ExcludeSessions); err != nil {
 			return err
 		}
-		g := &grouper{finder: db.newFinder(ctx, q, s), db: db, roots: map[string]string{}, alone: map[string]alone{}}
+		f, err := db.newFinder(ctx, q, s)
+		if err != nil {
+			return err
+		}
+		g := &grouper{finder: f, db: db, roots: map[string]string{}, alone: map[string]alone{}}
 		out, err = g.search()
 		return err
 	})
@@ -375,6 +379,7 @@ func (g *grouper) countHits(list []ConversationHit, full bool) error {
 	if g.tally != nil {
 		return nil
 	}
+	sessions = g.where.among(sessions)
 	for len(sessions) > 0 {
 		n := min(maxBatch, len(sessions))
 		m := g.request()

@@ -21,7 +21,7 @@ const (
 func (f *finder) suggest() ([]SearchSuggestion, error) {
 	var out []SearchSuggestion
 	if f.where.narrows() {
-		n, err := f.total(f.query, where{})
+		n, err := f.total(searchql.Query{Root: f.query.Root}, where{})
 		if err != nil {
 			return nil, err
 		}

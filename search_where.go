@@ -1,8 +1,10 @@
 package sessiondb
 
 import (
+	"context"
 	"strings"
 
+	"github.com/sessiondb-go/sessiondb/internal/engine"
 	"github.com/sessiondb-go/sessiondb/internal/searchql"
 )
 
@@ -10,7 +12,8 @@ import (
 type where struct {
 	conds    []string
 	args     []any
-	sessions []string // the only ones, nil for all
+	sessions []string        // the only ones, nil for all
+	ids      map[string]bool // the sessions that filters name whole
 }
 
 func (w *where) add(cond string, args ...any) {
@@ -35,24 +38,44 @@ func (w *where) narrows() bool { return len(w.conds) > 0 || w.sessions != nil }
 
 func (w *where) sql() string { return strings.Join(w.conds, ` AND `) }
 
+// limit limits a search to what the condition holds for.
+func (w *where) limit(m engine.Match) engine.Match {
+	m.Where, m.Args, m.Sessions = w.sql(), w.args, w.sessions
+	return m
+}
+
 // searchWhere is what a search asks of a message m and its session s beside the
-// text: the fields of the query, and the filters in the text, but for the tags.
-func searchWhere(s SearchQuery, filters []searchql.Filter) where {
-	var w where
-	if s.Sources != nil && len(s.Sources) == 0 {
-		w.add(`1 = 0`)
+// text: the fields of the query, and the filters in the text. What it asks of sessions
+// alone, those are looked up for once.
+func searchWhere(ctx context.Context, q engine.Queryer, s SearchQuery, filters []searchql.Filter) (w where, err error) {
+	var sessions where
+	if sessions.ids, err = wholeIDs(ctx, q, filters); err != nil {
+		return w, err
 	}
-	w.in(`s.source`, false, s.Sources)
-	w.in(`s.source`, true, s.ExcludeSources)
+	if s.Sources != nil && len(s.Sources) == 0 {
+		sessions.add(`1 = 0`)
+	}
+	sessions.in(`s.source`, false, s.Sources)
+	sessions.in(`s.source`, true, s.ExcludeSources)
+	sessions.in(`s.id`, false, s.Sessions)
 	w.in(`m.role`, false, s.Roles)
-	w.in(`m.session_id`, false, s.Sessions)
 	w.in(`m.session_id`, true, s.ExcludeSessions)
 	for i, f := range filters {
-		if f.Field != searchql.Tag && i == firstLike(filters, f) {
-			w.filter(alike(filters, f))
+		if i != firstLike(filters, f) {
+			continue
+		}
+		switch list := alike(filters, f); f.Field {
+		case searchql.Tag:
+		case searchql.Role, searchql.Tool, searchql.After, searchql.Before:
+			w.filter(list)
+		default:
+			sessions.filter(list)
 		}
 	}
-	return w
+	if err := w.tags(ctx, q, s.Tags, filters); err != nil {
+		return w, err
+	}
+	return w, w.name(ctx, q, sessions)
 }
 
 func firstLike(filters []searchql.Filter, f searchql.Filter) int {
@@ -76,7 +99,7 @@ func alike(filters []searchql.Filter, f searchql.Filter) (out []searchql.Filter)
 // filter adds filters of one field and sign: any of them includes, each of them
 // excludes.
 func (w *where) filter(list []searchql.Filter) {
-	var any where
+	any := where{ids: w.ids}
 	for _, f := range list {
 		any.one(f)
 	}
@@ -104,8 +127,11 @@ func (w *where) one(f searchql.Filter) {
 	case searchql.Title:
 		w.add(`LOWER(s.title) LIKE LOWER(?) ESCAPE '\'`, likePart(f.Value))
 	case searchql.Session:
-		w.add(`(s.id = ? OR s.id LIKE ? ESCAPE '\' AND NOT EXISTS (SELECT 1 FROM sessions x WHERE x.id = ?))`,
-			f.Value, likePrefix(f.Value), f.Value)
+		if w.ids[f.Value] {
+			w.add(`s.id = ?`, f.Value)
+		} else {
+			w.add(`s.id LIKE ? ESCAPE '\'`, likePrefix(f.Value))
+		}
 	case searchql.After:
 		w.add(`m.timestamp >= ?`, epoch(f.Time))
 	case searchql.Before:

@@ -106,8 +106,9 @@ type Info struct {
 type Match struct {
 	Query searchql.Query
 	// Where is a condition on a message m and its session s, with its
-	// parameters; empty is none. The filters of Query are part of it, so an
-	// engine need not look at those.
+	// parameters; empty is none. The filters of Query are part of it, or of
+	// Sessions: an engine need not look at those, but may see by them that few
+	// messages pass.
 	Where string
 	Args  []any
 	// Sessions, if not nil, are the only sessions to look in.

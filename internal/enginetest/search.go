@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 func testSearch(t *testing.T, h *harness) {
 	t.Run("what people type", func(t *testing.T) { whatPeopleType(t, h) })
 	t.Run("filters", func(t *testing.T) { searchFilters(t, h) })
+	t.Run("filters that many sessions pass", func(t *testing.T) { searchManySessions(t, h) })
 	t.Run("pages", func(t *testing.T) { searchPages(t, h) })
 	t.Run("ranked at most", func(t *testing.T) { maxRanked(t, h) })
 	t.Run("tools and parts", func(t *testing.T) { searchTools(t, h) })
@@ -136,6 +138,27 @@ func searchFilters(t *testing.T, h *harness) {
 	}
 }
 
+// searchManySessions has more sessions pass a filter than are named to an engine.
+func searchManySessions(t *testing.T, h *harness) {
+	db, _ := h.store(t)
+	var sources []string
+	for i := range 203 {
+		sources = append(sources, []string{"cli", "cron"}[min(1, i/201)])
+		id := must[string](t)(db.CreateSession(t.Context(), sessiondb.NewSession{ID: fmt.Sprintf("%c%03d", 'S'+i%2, i), Source: sources[i]}))
+		say(t, db, id, "zebra")
+	}
+	for text, want := range map[string]int{
+		"zebra source:cli": 201, "zebra source:cron": 2, "zebra -source:cron": 201, "zebra -source:cli": 2, "zebra is:ended": 0, "zebra -is:ended": 203,
+		"zebra session:S": 102, "zebra session:S000": 1, "zebra source:cli session:T201": 0, "zebra source:cron session:T201": 1,
+	} {
+		n := len(found(t, db, sessiondb.SearchQuery{Text: text, Limit: -1}))
+		grouped := must[sessiondb.GroupedResult](t)(db.SearchGrouped(t.Context(), sessiondb.SearchQuery{Text: text, Limit: -1, CountTotal: true}))
+		if n != want || len(grouped.Conversations) != want || *grouped.Total != int64(want) {
+			t.Errorf("%q finds %d messages in %d conversations, counts %d, not %d", text, n, len(grouped.Conversations), *grouped.Total, want)
+		}
+	}
+}
+
 // searchPages cuts equal hits into pages.
 func searchPages(t *testing.T, h *harness) {
 	db, _ := h.store(t)
@@ -207,9 +230,10 @@ func nothingFound(t *testing.T, h *harness) {
 	if len(r.Suggestions) == 0 || r.Suggestions[0].Query != "docker deployment" || r.Suggestions[0].Hits != 2 {
 		t.Errorf("suggestions %+v", r.Suggestions)
 	}
-	r = ask("docker source:telegram")
-	if len(r.Suggestions) == 0 || r.Suggestions[0].Query != "docker" {
-		t.Errorf("suggestions %+v", r.Suggestions)
+	for _, filter := range []string{"source:telegram", "after:2200", "session:x before:2200"} {
+		if r := ask("docker " + filter); len(r.Suggestions) == 0 || r.Suggestions[0].Query != "docker" {
+			t.Errorf("%s: suggestions %+v", filter, r.Suggestions)
+		}
 	}
 	r = ask("kubernets migratoin")
 	if len(r.Suggestions) != 1 || r.Suggestions[0].SessionID != "s" {
@@ -299,5 +323,14 @@ func conversations(t *testing.T, h *harness) {
 	without := must[sessiondb.GroupedResult](t)(db.SearchGrouped(t.Context(), sessiondb.SearchQuery{Text: "zebra", ExcludeSessions: []string{"r3", "mine"}}))
 	if len(without.Conversations) != 1 || without.Conversations[0].RootID != "single" {
 		t.Errorf("%+v", without)
+	}
+	some := []string{"r1", "single", "x1", "x2", "x3", "x4"} // more than a page needs, so that hits are counted apart
+	h.sessions(t, db, some[2:]...)
+	for _, id := range some[2:] {
+		later(id, "zebra")
+	}
+	part := must[sessiondb.GroupedResult](t)(db.SearchGrouped(t.Context(), sessiondb.SearchQuery{Text: "zebra", Sessions: some, Sort: sessiondb.Oldest, Limit: 1}))
+	if len(part.Conversations) != 1 || part.Conversations[0].RootID != "r1" || part.Conversations[0].Hits != 1 {
+		t.Errorf("%+v", part)
 	}
 }
