@@ -54,6 +54,7 @@ type matching struct {
 	m         engine.Match
 	store     *store
 	indexes   *textIndexes
+	few       *idSet // the only messages to look at; nil where they are not known
 	each      func(engine.Hit) bool
 	delivered bool
 	skipped   int // hits passed over, of Offset
@@ -81,7 +82,7 @@ func (r *matching) notices() []string {
 // run delivers the hits, or counts them.
 func (r *matching) run() (counts map[string]int64, delivered bool, err error) {
 	p, err := r.ordered()
-	if err != nil {
+	if err != nil || r.few.listed() && r.few.n == 0 {
 		return nil, false, err
 	}
 	switch {
@@ -157,15 +158,6 @@ func (r *matching) sessionArgs() []any {
 	return []any{string(list)}
 }
 
-// idsOfSessions returns the ids between which the messages of the sessions lie:
-// those that were active at one time have a small part of a store.
-func (r *matching) idsOfSessions() (*idRange, error) {
-	var ids idRange
-	err := r.q.QueryRow(r.quick, `SELECT COALESCE(MIN(m.id), 0), COALESCE(MAX(m.id), -1) FROM messages m WHERE 1`+r.ofSessions(), r.sessionArgs()...).
-		Scan(&ids.first, &ids.last)
-	return &ids, err
-}
-
 // fromHits joins the messages and sessions of a set of ids, the set first.
 const fromHits = ` h CROSS JOIN messages m ON m.id = h.id CROSS JOIN sessions s ON s.id = m.session_id`
 
@@ -185,9 +177,7 @@ func (r *matching) count(p *matchPlan) (map[string]int64, error) {
 // the rest of the plan finds, the newest first.
 func (r *matching) byRank(p *matchPlan) error {
 	if p.index == "" {
-		return r.stream(`WITH hits AS MATERIALIZED (`+p.all.sql+`)
-SELECT m.id, m.session_id, h.rank FROM (SELECT id, SUM(rank) AS rank FROM (`+p.ranks.sql+`) GROUP BY id)`+fromHits+
-			` WHERE 1`+r.where()+` ORDER BY h.rank, m.id DESC`, join(p.all.args, p.ranks.args, r.whereArgs())...)
+		return r.byRanks(p)
 	}
 	err := r.ranked(p)
 	if err != nil || r.done || !p.extra {
@@ -196,9 +186,27 @@ SELECT m.id, m.session_id, h.rank FROM (SELECT id, SUM(rank) AS rank FROM (`+p.r
 	if err := p.complete(); err != nil {
 		return err
 	}
+	known := r.few.find(p.index, p.expr)
 	return r.stream(`SELECT m.id, m.session_id, 0.0 FROM (`+p.all.sql+`)`+fromHits+`
- WHERE +h.id NOT IN (`+matchSQL(p.index)+`)`+r.where()+` ORDER BY m.id DESC`,
-		join(p.all.args, []any{p.expr}, r.whereArgs())...)
+ WHERE +h.id NOT IN (`+known.sql+`)`+r.where()+` ORDER BY m.id DESC`,
+		join(p.all.args, known.args, r.whereArgs())...)
+}
+
+// byRanks delivers what no index answers alone, by what each of them says of it.
+func (r *matching) byRanks(p *matchPlan) error {
+	if p.c.within.listed() { // what matches may lie nearer together
+		hits, err := r.listIDs(p.all, p.c.within.n)
+		if err != nil || hits != nil && hits.n == 0 {
+			return err
+		}
+		if hits != nil {
+			p.all, p.c.within = hits.all(), hits
+		}
+	}
+	ranks := p.c.ranks(p.root)
+	return r.stream(`WITH hits AS MATERIALIZED (`+p.all.sql+`)
+SELECT m.id, m.session_id, h.rank FROM (SELECT id, SUM(rank) AS rank FROM (`+ranks.sql+`) GROUP BY id)`+fromHits+
+		` WHERE 1`+r.where()+` ORDER BY h.rank, m.id DESC`, join(p.all.args, ranks.args, r.whereArgs())...)
 }
 
 func join(lists ...[]any) []any {

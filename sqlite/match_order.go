@@ -14,6 +14,9 @@ import (
 // that of times the newest of many hits take longer than the best.
 func (r *matching) ordered() (*matchPlan, error) {
 	if r.m.MaxRanked == 0 || r.m.Order != engine.ByRank || r.m.Count || !r.indexes.used() || !r.store.activity.Load() {
+		if err := r.narrow(); err != nil {
+			return nil, err
+		}
 		return r.plan()
 	}
 	r.m.Order = engine.Newest
@@ -21,24 +24,34 @@ func (r *matching) ordered() (*matchPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if many, err := r.tooMany(p); many || err != nil {
+	many, err := r.tooMany(p)
+	if err != nil {
+		return nil, err
+	}
+	if !many {
+		r.m.Order = engine.ByRank
+	}
+	if err := r.narrow(); err != nil || r.few == nil && (many || r.spelled == nil) {
 		return p, err
 	}
-	if r.m.Order = engine.ByRank; r.spelled == nil {
-		return p, nil
+	again, err := r.plan()
+	if err == nil && !many && again.index == "" {
+		again.all = p.all
 	}
-	ranked, err := r.plan()
-	if err == nil && ranked.index == "" {
-		ranked.all = p.all
-	}
-	return ranked, err
+	return again, err
 }
 
 // tooMany says that more messages match than may be ranked. Those that it takes
 // more than an index to find are not looked for a second time.
 func (r *matching) tooMany(p *matchPlan) (bool, error) {
-	if p.index != "" {
-		return r.moreThan(p.cheapest(), r.m.MaxRanked)
+	if many, err := r.moreThan(p.atLeast(), r.m.MaxRanked); many || err != nil || p.index != "" {
+		return many, err
+	}
+	if err := p.complete(); err != nil {
+		return false, err
+	}
+	if p.c.within.listed() && p.c.within.n <= r.m.MaxRanked {
+		return false, nil
 	}
 	found, err := r.ids(fragment{`SELECT id FROM (` + p.all.sql + `) LIMIT ?`, join(p.all.args, []any{r.m.MaxRanked + 1})})
 	if len(found) > r.m.MaxRanked || err != nil {

@@ -15,48 +15,28 @@ type fragment struct {
 
 // matchPlan is how a query is answered.
 type matchPlan struct {
+	c    *compiler
+	root searchql.Node
+
 	// index and expr answer the whole query, but for what extra says; index is
 	// empty where no single index can.
 	index, expr string
 	// extra says that all finds more than index.
 	extra bool
-	// all is a query for the id of every hit.
-	all fragment
-	// ranks is a query for ids and ranks, over the set hits; set when index is
-	// not.
-	ranks fragment
-
-	complete func() error // fills in all, unless it is
+	// all is a query for the id of every hit, once the plan is complete.
+	all       fragment
+	completed bool
 }
 
 // plan compiles the query. What only the second page may need is left to
 // complete.
 func (r *matching) plan() (*matchPlan, error) {
-	c := &compiler{matching: r, terms: map[*searchql.Term]*termPlan{}, ranked: !r.m.Count && r.m.Order == engine.ByRank}
-	if r.m.Count && r.m.Sessions != nil {
-		var err error
-		if c.within, err = r.idsOfSessions(); err != nil {
-			return nil, err
-		}
-	}
-	p := &matchPlan{}
-	root := r.m.Query.Root
-	complete := false
-	p.complete = func() error {
-		if complete {
-			return nil
-		}
-		complete = true
-		if err := c.addExtras(root); err != nil {
-			return err
-		}
-		p.all = c.set(root)
-		return nil
-	}
-	if err := c.addPrimary(root); err != nil {
+	c := &compiler{matching: r, terms: map[*searchql.Term]*termPlan{}, ranked: !r.m.Count && r.m.Order == engine.ByRank, within: r.few}
+	p := &matchPlan{c: c, root: r.m.Query.Root}
+	if err := c.addPrimary(p.root); err != nil {
 		return nil, err
 	}
-	if index, expr, ok := c.expr(root); ok && c.canWait(root) {
+	if index, expr, ok := c.expr(p.root); ok && c.canWait(p.root) {
 		p.index, p.expr, p.extra = index, expr, true
 		if r.m.Rough {
 			p.all = c.find(index, expr)
@@ -65,17 +45,33 @@ func (r *matching) plan() (*matchPlan, error) {
 			return p, nil
 		}
 	}
-	if err := p.complete(); err != nil {
-		return nil, err
+	if !r.m.Count && r.m.Order != engine.ByRank {
+		p.extra = true
+		return p, nil
 	}
-	if p.index == "" {
-		if index, expr, ok := c.expr(root); ok {
-			p.index, p.expr = index, expr
-		} else {
-			p.ranks = c.ranks(root)
-		}
+	return p, p.complete()
+}
+
+// complete fills in all.
+func (p *matchPlan) complete() error {
+	if p.completed {
+		return nil
 	}
-	return p, nil
+	p.completed = true
+	if err := p.c.narrowToRare(p.root); err != nil {
+		return err
+	}
+	if err := p.c.readWithin(p.root); err != nil {
+		return err
+	}
+	if err := p.c.addExtras(p.root); err != nil {
+		return err
+	}
+	p.all = p.c.set(p.root)
+	if index, expr, ok := p.c.expr(p.root); ok && p.index == "" {
+		p.index, p.expr, p.extra = index, expr, false
+	}
+	return nil
 }
 
 // termPlan is how one term is found: by any of the sources. The first one is
@@ -84,14 +80,16 @@ type termPlan struct {
 	sources []source
 }
 
-// source is a set of ids: an expression for an index, or a query.
+// source is a set of ids: an expression for an index, or a query. With both the query
+// is what the index finds.
 type source struct {
 	index, expr string
 	query       fragment
+	whole       bool // query finds all at once, however few are looked for
 }
 
 func (c *compiler) sourceSet(s source) fragment {
-	if s.index != "" {
+	if s.query.sql == "" {
 		return c.find(s.index, s.expr)
 	}
 	return s.query
@@ -105,7 +103,7 @@ func matchSQL(index string) string {
 type compiler struct {
 	*matching
 	terms  map[*searchql.Term]*termPlan
-	within *idRange                  // the only messages that matter; nil for all
+	within *idSet                    // the only messages that matter; nil for all
 	known  map[*searchql.Term]source // what their index finds, where that was read already
 	// candidates is where the messages are read that hold a word as a fragment; nil to
 	// ask the index.
@@ -117,17 +115,7 @@ type compiler struct {
 type idRange struct{ first, last int64 }
 
 // find is a query for the ids that an index finds.
-func (c *compiler) find(index, expr string) fragment {
-	return c.limited(fragment{matchSQL(index), []any{expr}}, index+".rowid")
-}
-
-// limited adds the range of ids to a query that ends in a condition.
-func (c *compiler) limited(f fragment, id string) fragment {
-	if c.within == nil {
-		return f
-	}
-	return fragment{f.sql + ` AND ` + id + ` BETWEEN ? AND ?`, join(f.args, []any{c.within.first, c.within.last})}
-}
+func (c *compiler) find(index, expr string) fragment { return c.within.find(index, expr) }
 
 // walk calls fn for every term of a tree.
 func walk(n searchql.Node, fn func(t *searchql.Term) error) error {
@@ -210,13 +198,14 @@ func (c *compiler) exprOf(nodes []searchql.Node, op string) (index, expr string,
 // set is a query for the ids that a tree matches. The plus signs keep SQLite from
 // asking a full-text index once for each id of another set.
 func (c *compiler) set(n searchql.Node) fragment {
-	if index, expr, ok := c.expr(n); ok {
+	t, isTerm := n.(*searchql.Term)
+	if index, expr, ok := c.expr(n); ok && !isTerm {
 		return c.find(index, expr)
 	}
 	switch n := n.(type) {
 	case *searchql.Term:
 		var sets []fragment
-		for _, s := range c.terms[n].sources {
+		for _, s := range c.terms[t].sources {
 			sets = append(sets, c.sourceSet(s))
 		}
 		return union(sets)
@@ -285,8 +274,9 @@ func (c *compiler) ranks(root searchql.Node) fragment {
 	out := fragment{sql: `SELECT id, 0.0 AS rank FROM hits`}
 	for _, index := range []string{wordIndex, gramIndex} {
 		if list := exprs[index]; len(list) > 0 {
-			out.sql += ` UNION ALL SELECT rowid, rank FROM ` + index + ` WHERE ` + index + ` MATCH ? AND +rowid IN (SELECT id FROM hits)`
-			out.args = append(out.args, strings.Join(list, " OR "))
+			found := c.within.between(fragment{` UNION ALL SELECT rowid, rank FROM ` + index + ` WHERE ` + index + ` MATCH ? AND +rowid IN (SELECT id FROM hits)`,
+				[]any{strings.Join(list, " OR ")}}, index+`.rowid`)
+			out = fragment{out.sql + found.sql, join(out.args, found.args)}
 		}
 	}
 	return out

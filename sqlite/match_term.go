@@ -20,16 +20,18 @@ func quote(s string) string {
 // scan is a query for the messages that a term matches, among those of a
 // condition, without an index.
 func (c *compiler) scan(t *searchql.Term, cond string) source {
-	return source{query: c.limited(fragment{
-		`SELECT m.id AS id FROM messages m WHERE ` + cond + ` AND ` + matchesCall,
-		[]any{encodeTerm(t, false)},
-	}, `m.id`)}
+	f := fragment{`SELECT m.id AS id FROM messages m WHERE ` + cond + ` AND ` + matchesCall, []any{encodeTerm(t, false)}}
+	if c.within.listed() {
+		f = among(t, c.within.all()).query
+		return source{query: fragment{f.sql + ` AND ` + cond, f.args}}
+	}
+	return source{query: c.within.between(f, `m.id`)}
 }
 
 // verified is a query for the messages that an expression finds and that the
 // term matches too. Columns may tell before that is tried.
 func (c *compiler) verified(t *searchql.Term, expr, cond string, structuredOnly bool) source {
-	return source{query: c.limited(fragment{
+	return source{query: c.within.limit(fragment{
 		`SELECT m.id AS id FROM ` + wordIndex + ` CROSS JOIN messages m ON m.id = ` + wordIndex + `.rowid
  WHERE ` + wordIndex + ` MATCH ? AND ` + cond + ` AND ` + matchesCall,
 		[]any{expr, encodeTerm(t, structuredOnly)},
@@ -40,18 +42,20 @@ func (c *compiler) verified(t *searchql.Term, expr, cond string, structuredOnly 
 // scan of what that lacks.
 func (c *compiler) addPrimary(root searchql.Node) error {
 	return walk(root, func(t *searchql.Term) error {
-		if known, ok := c.known[t]; ok {
-			c.terms[t] = &termPlan{[]source{known}}
-			return nil
+		sources, err := c.primary(t)
+		if known, ok := c.known[t]; ok && err == nil {
+			sources[0] = known
 		}
-		if t.Fragment {
-			c.terms[t] = &termPlan{c.fragmentSources(t)}
-			return nil
-		}
-		sources, err := c.wordSources(t)
 		c.terms[t] = &termPlan{sources}
 		return err
 	})
+}
+
+func (c *compiler) primary(t *searchql.Term) ([]source, error) {
+	if t.Fragment {
+		return c.fragmentSources(t), nil
+	}
+	return c.wordSources(t)
 }
 
 func (c *compiler) wordSources(t *searchql.Term) ([]source, error) {
@@ -84,7 +88,7 @@ func (c *compiler) fragmentSources(t *searchql.Term) []source {
 	if n >= 3 {
 		out = append(out, source{index: gramIndex, expr: quote(t.Text)})
 	} else {
-		out = append(out, source{query: beginning(t.Text)})
+		out = append(out, source{query: c.beginning(t.Text), whole: true})
 	}
 	if ix.contentOnly {
 		out = append(out, c.scan(t, "(m.tool_name IS NOT NULL OR m.tool_calls IS NOT NULL)"))
@@ -263,7 +267,14 @@ func (c *compiler) fewCandidates(t *searchql.Term) (few fragment, ok bool, err e
 		return listed(ids), len(ids) <= maxVerified, err
 	}
 	found, known := c.find(gramIndex, quote(t.Text)), c.sourceSet(c.terms[t].sources[0])
-	few = fragment{found.sql + ` AND +rowid NOT IN (` + known.sql + `)`, join(found.args, known.args)}
+	few = fragment{`SELECT id FROM (` + found.sql + `) WHERE +id NOT IN (` + known.sql + `)`, join(found.args, known.args)}
+	if c.within.listed() {
+		ids, err := c.listIDs(few, maxVerified)
+		if ids == nil || err != nil {
+			return few, false, err
+		}
+		return ids.all(), true, nil
+	}
 	many, err := c.moreThan(few, maxVerified)
 	return few, !many, err
 }
@@ -284,7 +295,7 @@ func (c *compiler) touching(t *searchql.Term) ([]source, error) {
 		// With one character beside it, a letter is too short for the index.
 		var sets []fragment
 		for _, pair := range pairs[:min(len(pairs), maxTouching)] {
-			sets = append(sets, beginning(pair))
+			sets = append(sets, c.beginning(pair))
 		}
 		candidates = union(sets)
 	} else {
@@ -343,9 +354,9 @@ func among(t *searchql.Term, candidates fragment) source {
 
 // beginning is a query for the messages with a trigram that begins with one or
 // two characters. Every text in the index ends with spaces, so none is missed.
-func beginning(s string) fragment {
+func (c *compiler) beginning(s string) fragment {
 	from := text.FoldFragment(s)
-	return fragment{`SELECT DISTINCT doc AS id FROM temp.` + gramVocab + ` WHERE term >= ? AND term < ?`, []any{from, from + maxRune}}
+	return c.within.limit(fragment{`SELECT DISTINCT doc AS id FROM temp.` + gramVocab + ` WHERE term >= ? AND term < ?`, []any{from, from + maxRune}}, `doc`)
 }
 
 // touches reports whether a word needs no space beside r.

@@ -50,6 +50,11 @@ func (t *ties) deliver() error {
 
 // rankGroup sorts hits by rank, where one index gives it.
 func (r *matching) rankGroup(p *matchPlan, group []engine.Hit) error {
+	if _, _, ok := p.c.expr(p.root); ok { // it may be that nothing else finds any
+		if err := p.complete(); err != nil {
+			return err
+		}
+	}
 	if p.index == "" {
 		return nil
 	}

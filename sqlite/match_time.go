@@ -18,18 +18,12 @@ func (r *matching) byTime(p *matchPlan) error {
 		dir = ``
 	}
 	order := ` ORDER BY m.timestamp` + dir + `, m.id`
-	if r.store.activity.Load() {
-		many, err := r.moreThan(p.cheapest(), r.store.many)
-		if err != nil {
-			return err
-		}
-		if many && p.index != "" {
-			return r.walk(p, order)
-		}
-		if many {
-			return r.inOrder(p, `SELECT m.id, m.session_id, m.timestamp FROM messages m CROSS JOIN sessions s ON s.id = m.session_id
- WHERE +m.id IN (`+p.all.sql+`)`+r.where()+order)
-		}
+	walk, err := r.walks(p)
+	if err != nil {
+		return err
+	}
+	if walk {
+		return r.walk(p, order)
 	}
 	if err := p.complete(); err != nil {
 		return err
@@ -37,19 +31,53 @@ func (r *matching) byTime(p *matchPlan) error {
 	return r.inOrder(p, `SELECT m.id, m.session_id, m.timestamp FROM (`+p.all.sql+`)`+fromHits+` WHERE 1`+r.where()+order)
 }
 
-// cheapest is a query for ids that tells whether many messages match. What an index
-// alone finds tells enough.
-func (p *matchPlan) cheapest() fragment {
+// walks says that so many messages match that those of a page are found on a walk.
+func (r *matching) walks(p *matchPlan) (bool, error) {
+	if !r.store.activity.Load() || r.few.listed() {
+		return false, nil
+	}
+	if p.index == "" {
+		if err := p.c.narrowToRare(p.root); err != nil || p.c.within.listed() {
+			return false, err
+		}
+	}
+	return r.moreThan(p.atLeast(), r.store.many)
+}
+
+// atLeast is a query for some ids that match, which is cheap: what the indexes alone
+// find, without what an exclusion spares again.
+func (p *matchPlan) atLeast() fragment {
 	if p.index != "" {
 		return fragment{matchSQL(p.index), []any{p.expr}}
 	}
-	return p.all
+	return p.c.set(strict(p.root))
+}
+
+// strict is a tree that excludes whatever another one excludes, and what that spares.
+func strict(n searchql.Node) searchql.Node {
+	and, ok := n.(*searchql.And)
+	if !ok {
+		return n
+	}
+	out := &searchql.And{Nodes: and.Nodes}
+	for _, k := range and.Not {
+		if spared, ok := k.(*searchql.And); ok {
+			k = &searchql.And{Nodes: spared.Nodes}
+		}
+		out.Not = append(out.Not, k)
+	}
+	return out
 }
 
 func (r *matching) moreThan(set fragment, n int) (bool, error) {
-	var found int
-	err := r.q.QueryRow(r.ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM (`+set.sql+`) LIMIT ?)`, join(set.args, []any{n + 1})...).Scan(&found)
+	found, err := r.atMost(set, n+1)
 	return found > n, err
+}
+
+// atMost is how many rows a query has, or most where those are more.
+func (r *matching) atMost(set fragment, most int) (n int, err error) {
+	err = r.q.QueryRow(r.ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM (`+set.sql+`) LIMIT ?)`, join(set.args, []any{most})...).Scan(&n)
+	return n, err
 }
 
 // inOrder delivers the rows (id, session_id, timestamp) of a query over p.all.
@@ -181,10 +209,9 @@ func nextPart(rows engine.Rows, size int) (part []timed, err error) {
 type walker struct {
 	*matching
 	plan  *matchPlan
-	found map[*searchql.Term]*idStream // by the index of the plan
+	found map[*searchql.Term]*idStream // by the first source of each
 	// fragments is what the index of fragments finds of the terms, as it is asked for.
 	fragments map[*searchql.Term]*idStream
-	opened    []*idStream
 	all       map[int64]bool // every hit, once they were all looked for
 }
 
@@ -206,10 +233,10 @@ func (w *walker) hitsIn(part []timed) (map[int64]bool, error) {
 		return w.all, err
 	}
 	root := w.m.Query.Root
-	c := &compiler{matching: w.matching, terms: map[*searchql.Term]*termPlan{}, within: &ids, known: map[*searchql.Term]source{}}
+	c := &compiler{matching: w.matching, terms: map[*searchql.Term]*termPlan{}, within: &idSet{idRange: ids}, known: map[*searchql.Term]source{}}
 	c.candidates = func(t *searchql.Term) ([]int64, error) { return w.candidates(t, part, ids) }
 	for t, found := range w.found {
-		if err := found.readTo(ids); err != nil {
+		if err := w.readTo(found, ids); err != nil {
 			return nil, err
 		}
 		c.known[t] = source{query: listed(found.among(part))}

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,18 +17,16 @@ import (
 // once every word counts as common, once none does.
 func timedStore(t *testing.T) (walked, looked *store) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "state.db")
-	open := func(many int) *store {
-		s, err := openStore(t.Context(), path, Options{}, settings{many: many})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		return s
-	}
-	walked, looked = open(1), open(1<<30)
+	path := timedPath(t)
+	return openWith(t, path, Options{}, settings{many: 1}), openWith(t, path, Options{}, settings{many: 1 << 30})
+}
+
+func timedPath(t *testing.T) string {
+	t.Helper()
+	path := newPath(t)
+	s := openWith(t, path, Options{}, settings{})
 	for _, id := range []string{"a", "b"} {
-		if _, err := sessiondb.New(walked, sessiondb.Config{}).CreateSession(t.Context(), sessiondb.NewSession{ID: id, Source: "of-" + id}); err != nil {
+		if _, err := db(s).CreateSession(t.Context(), sessiondb.NewSession{ID: id, Source: "of-" + id}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +56,7 @@ func timedStore(t *testing.T) (walked, looked *store) {
 			t.Fatal(err)
 		}
 	}
-	return walked, looked
+	return path
 }
 
 // TestWalkByTime compares pages of common words, found by walking the messages,
@@ -125,6 +122,48 @@ func TestWalkPlan(t *testing.T) {
 		})
 		if err != nil {
 			t.Errorf("%q: %v", query, err)
+		}
+	}
+}
+
+// TestWalkBack walks messages of which the oldest have the highest ids, with some of
+// one time, and compares.
+func TestWalkBack(t *testing.T) {
+	path := newPath(t)
+	walked, looked := openWith(t, path, Options{}, settings{many: 1}), openWith(t, path, Options{}, settings{many: 1 << 30})
+	if _, err := db(walked).CreateSession(t.Context(), sessiondb.NewSession{ID: "s", Source: "cli"}); err != nil {
+		t.Fatal(err)
+	}
+	c := raw(t, path)
+	r := rand.New(rand.NewPCG(9, 10))
+	for i := range 700 {
+		id := 50_000 + i
+		switch { // a walk reads 100 messages first
+		case i < 100:
+			id += 50_000
+		case i >= 600:
+			id -= 50_000
+		}
+		text := strings.Repeat("docker ", 1+r.IntN(3)) + []string{"deploy", "er", "b"}[r.IntN(3)]
+		if _, err := c.exec(t.Context(), `INSERT INTO messages (id, session_id, role, content, timestamp) VALUES (?, 's', 'user', ?, ?)`, id, text, i/3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, q := range []sessiondb.SearchQuery{{Text: "docker"}, {Text: "docker -deploy"}, {Text: "docker NOT deploy", Substring: true}} {
+		for _, q.Sort = range []sessiondb.SearchSort{sessiondb.Newest, sessiondb.Oldest} {
+			for _, q.Limit = range []int{-1, 120, 300} {
+				want, err := db(looked).Search(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := db(walked).Search(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want, have := hitIDs(want.Hits), hitIDs(got.Hits); len(want) < 100 || !slices.Equal(want, have) {
+					t.Errorf("%s, %s: walked %v, not %v", q.Text, q.Sort, have, want)
+				}
+			}
 		}
 	}
 }

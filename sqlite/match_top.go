@@ -21,6 +21,9 @@ const (
 // hits while it reads, where a sort of all of them costs a common word as much
 // as finding them; the others follow when they are wanted after all.
 func (r *matching) ranked(p *matchPlan) error {
+	if r.few.listed() {
+		return r.rankedPage(p, -1, 0)
+	}
 	first := firstRanked
 	if r.m.Limit > 0 {
 		first = r.m.Offset + r.m.Limit + spareRanked
@@ -135,9 +138,9 @@ func bestSQL(index, cond string) string {
 // rankedPage delivers hits by rank.
 func (r *matching) rankedPage(p *matchPlan, limit, offset int) error {
 	if cond := r.where(); cond != "" {
-		return r.stream(`SELECT m.id, m.session_id, rank FROM `+p.index+` CROSS JOIN messages m ON m.id = `+p.index+`.rowid
- CROSS JOIN sessions s ON s.id = m.session_id WHERE `+p.index+` MATCH ?`+cond+` ORDER BY +rank, m.id LIMIT +? OFFSET +?`,
-			join([]any{p.expr}, r.whereArgs(), []any{limit, offset})...)
+		found := r.few.limit(fragment{`SELECT m.id, m.session_id, rank FROM ` + p.index + ` CROSS JOIN messages m ON m.id = ` + p.index + `.rowid
+ CROSS JOIN sessions s ON s.id = m.session_id WHERE ` + p.index + ` MATCH ?`, []any{p.expr}}, p.index+`.rowid`)
+		return r.stream(found.sql+cond+` ORDER BY +rank, m.id LIMIT +? OFFSET +?`, join(found.args, r.whereArgs(), []any{limit, offset})...)
 	}
 	return r.stream(`SELECT m.id, m.session_id, h.rank FROM (`+bestSQL(p.index, ``)+`)`+fromHits+`
  ORDER BY h.rank, h.id`, p.expr, limit, offset)

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/sessiondb-go/sessiondb"
+	"github.com/sessiondb-go/sessiondb/internal/engine"
 	"github.com/sessiondb-go/sessiondb/internal/searchql"
 )
 
@@ -108,10 +109,10 @@ func randomText(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// plainMessage is the text of a message, and the tags of its conversation.
+// plainMessage is the text of a message, its session, and the tags of its conversation.
 type plainMessage struct {
-	text string
-	tags []string
+	text, session string
+	tags          []string
 }
 
 // plainFilters reports whether a message passes the filters of a query.
@@ -124,8 +125,8 @@ func plainFilters(filters []searchql.Filter, m plainMessage) bool {
 	return true
 }
 
-// fuzzStore holds random messages in conversations with tags, and the texts that the
-// fuzzer starts with.
+// fuzzStore holds random messages in conversations with tags, some with ids far from
+// the others, and the texts that the fuzzer starts with.
 func fuzzStore(t testing.TB) (*sessiondb.DB, map[int64]plainMessage) {
 	s, err := openStore(t.Context(), filepath.Join(t.TempDir(), "state.db"), Options{}, settings{many: 40})
 	if err != nil {
@@ -148,13 +149,29 @@ func fuzzStore(t testing.TB) (*sessiondb.DB, map[int64]plainMessage) {
 	for i := range 250 {
 		text := randomText(r, 1+r.IntN(9))
 		of := i % len(tags)
-		id, err := db.AppendMessage(t.Context(), fmt.Sprint("s", of), sessiondb.Message{Role: "user", Content: sessiondb.Text(text)})
+		session := fmt.Sprint("s", of)
+		if i == 50 {
+			leaveIDs(t, s, 100_000)
+		}
+		id, err := db.AppendMessage(t.Context(), session, sessiondb.Message{Role: "user", Content: sessiondb.Text(text)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts[id] = plainMessage{text + "  ", tags[of]}
+		texts[id] = plainMessage{text + "  ", session, tags[of]}
 	}
 	return db, texts
+}
+
+// leaveIDs lets the next message have an id so much greater.
+func leaveIDs(t testing.TB, s *store, n int) {
+	t.Helper()
+	err := s.Write(t.Context(), func(tx engine.Execer) error {
+		_, err := tx.Exec(t.Context(), `UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'messages'`, n)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // checkSearch compares a search with the plain matcher.
@@ -177,9 +194,10 @@ func checkSearch(t testing.TB, db *sessiondb.DB, texts map[int64]plainMessage, q
 		return
 	}
 	for id, m := range texts {
-		want := tree.Root != nil && plainMatches(tree.Root, m.text) && plainFilters(tree.Filters, m)
+		want := tree.Root != nil && plainMatches(tree.Root, m.text) && plainFilters(tree.Filters, m) &&
+			(q.Sessions == nil || slices.Contains(q.Sessions, m.session))
 		if want != got[id] {
-			t.Errorf("%q, read as %s: message %q with the tags %q is found: %v, matches: %v", q.Text, r.Understood, m.text, m.tags, got[id], want)
+			t.Errorf("%q, read as %s: message %q of %s with the tags %q is found: %v, matches: %v", q.Text, r.Understood, m.text, m.session, m.tags, got[id], want)
 		}
 	}
 }
@@ -190,9 +208,17 @@ func TestSearchPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	orders := []sessiondb.SearchSort{sessiondb.ByRank, sessiondb.Newest, sessiondb.Oldest}
 	for i := range 400 {
-		q := sessiondb.SearchQuery{Text: randomText(r, 1+r.IntN(8)), Substring: i%5 == 0, Sort: orders[i%3], MaxRanked: i % 40}
+		q := sessiondb.SearchQuery{Text: randomText(r, 1+r.IntN(8)), Substring: i%5 == 0, Sort: orders[i%3], MaxRanked: i % 40, Sessions: someSessions(i)}
 		checkSearch(t, db, texts, q)
 	}
+}
+
+// someSessions are sessions to look in, or nil for all.
+func someSessions(i int) []string {
+	if i%3 > 0 {
+		return nil
+	}
+	return []string{fmt.Sprint("s", i%4)}
 }
 
 // FuzzSearch searches for anything: no error, no hit that does not match, no
@@ -213,7 +239,7 @@ func FuzzSearch(f *testing.F) {
 			}
 			return
 		}
-		checkSearch(t, db, texts, sessiondb.SearchQuery{Text: text, Substring: substring})
+		checkSearch(t, db, texts, sessiondb.SearchQuery{Text: text, Substring: substring, Sessions: someSessions(len(text))})
 	})
 }
 

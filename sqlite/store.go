@@ -65,6 +65,7 @@ type settings struct {
 	busy  int   // instead of busyTimeout, in milliseconds
 	many  int   // instead of common, how many hits are
 	split int64 // instead of splitFrom
+	few   int   // instead of fewMessages
 }
 
 // openStore opens a file as Open promises.
@@ -103,6 +104,9 @@ func newStore(o Options, set settings) *store {
 	}
 	if s.split == 0 {
 		s.split = splitFrom
+	}
+	if s.few == 0 {
+		s.few = fewMessages
 	}
 	s.writer = newWriter(s.serve)
 	return s
