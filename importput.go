@@ -30,6 +30,7 @@ func (im *Importer) flush(ctx context.Context) error {
 		}
 		return nil
 	}
+	makeRoom(im.size)
 	writes := false
 	err := im.db.read(ctx, func(q engine.Queryer) (err error) {
 		if err = run(q, nil); err == nil {
