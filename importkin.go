@@ -39,9 +39,7 @@ func (im *Importer) meetKin(s *transcribed, created bool, counts string) {
 		return
 	}
 	if k.from == "" && created {
-		if k.from = im.index.brought(s.first); k.from == "" || k.from == s.id {
-			k.from = counts
-		}
+		k.from = cmp.Or(im.index.brought(s.first), counts)
 	}
 	if m.After != "" {
 		k.after = number(m.After, 0)

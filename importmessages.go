@@ -116,11 +116,7 @@ func (b *importBatch) findBase(ctx context.Context, row []any) error {
 	if b.base > 0 {
 		return nil
 	}
-	probe := make([]any, len(row)) // nothing is said in it that would be indexed
-	for _, at := range []int{messageSessionAt, messageRoleAt, messageTimeAt} {
-		probe[at] = row[at]
-	}
-	id, err := b.insertNew(ctx, probe)
+	id, err := b.insertNew(ctx, row)
 	if err == nil {
 		b.base = id
 		_, err = b.tx.Exec(ctx, `DELETE FROM messages WHERE id = ?`, id)

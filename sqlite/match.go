@@ -57,6 +57,7 @@ type matching struct {
 	few       *idSet // the only messages to look at; nil where they are not known
 	each      func(engine.Hit) bool
 	delivered bool
+	again     int // hits that were delivered before, and come again
 	skipped   int // hits passed over, of Offset
 	taken     int // hits delivered, of Limit
 	done      bool
@@ -99,6 +100,10 @@ func (r *matching) run() (counts map[string]int64, delivered bool, err error) {
 
 // deliver passes a hit on unless it stands before the page; false after it.
 func (r *matching) deliver(h engine.Hit) bool {
+	if r.again > 0 {
+		r.again--
+		return true
+	}
 	if r.skipped < r.m.Offset {
 		r.skipped++
 		return true
@@ -190,23 +195,6 @@ func (r *matching) byRank(p *matchPlan) error {
 	return r.stream(`SELECT m.id, m.session_id, 0.0 FROM (`+p.all.sql+`)`+fromHits+`
  WHERE +h.id NOT IN (`+known.sql+`)`+r.where()+` ORDER BY m.id DESC`,
 		join(p.all.args, known.args, r.whereArgs())...)
-}
-
-// byRanks delivers what no index answers alone, by what each of them says of it.
-func (r *matching) byRanks(p *matchPlan) error {
-	if p.c.within.listed() { // what matches may lie nearer together
-		hits, err := r.listIDs(p.all, p.c.within.n)
-		if err != nil || hits != nil && hits.n == 0 {
-			return err
-		}
-		if hits != nil {
-			p.all, p.c.within = hits.all(), hits
-		}
-	}
-	ranks := p.c.ranks(p.root)
-	return r.stream(`WITH hits AS MATERIALIZED (`+p.all.sql+`)
-SELECT m.id, m.session_id, h.rank FROM (SELECT id, SUM(rank) AS rank FROM (`+ranks.sql+`) GROUP BY id)`+fromHits+
-		` WHERE 1`+r.where()+` ORDER BY h.rank, m.id DESC`, join(p.all.args, ranks.args, r.whereArgs())...)
 }
 
 func join(lists ...[]any) []any {

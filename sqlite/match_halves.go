@@ -46,7 +46,11 @@ func (r *matching) best(p *matchPlan, n int) ([]engine.Hit, error) {
 	}
 	best = append(best, old...)
 	slices.SortFunc(best, func(a, b engine.Hit) int {
-		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.MessageID, b.MessageID))
+		ids := cmp.Compare(a.MessageID, b.MessageID)
+		if p.newestTies {
+			ids = -ids
+		}
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), ids)
 	})
 	return best[:min(n, len(best))], nil
 }
@@ -68,9 +72,9 @@ func (r *matching) halves() (lower, upper *idRange, ok bool) {
 
 // bestBetween returns the n best hits of an index, or of those with ids between two.
 func (r *matching) bestBetween(q engine.Queryer, p *matchPlan, n int, ids *idRange) (best []engine.Hit, err error) {
-	query, args := bestSQL(p.index, ``), []any{p.expr, n, 0}
+	query, args := p.bestSQL(``), []any{p.expr, n, 0}
 	if ids != nil {
-		query, args = bestSQL(p.index, ` AND rowid BETWEEN ? AND ?`), []any{p.expr, ids.first, ids.last, n, 0}
+		query, args = p.bestSQL(` AND rowid BETWEEN ? AND ?`), []any{p.expr, ids.first, ids.last, n, 0}
 	}
 	rows, err := q.Query(r.ctx, query, args...)
 	if err != nil {

@@ -23,6 +23,8 @@ type matchPlan struct {
 	index, expr string
 	// extra says that all finds more than index.
 	extra bool
+	// newestTies puts what the index ranks alike in falling order of ids.
+	newestTies bool
 	// all is a query for the id of every hit, once the plan is complete.
 	all       fragment
 	completed bool
@@ -36,7 +38,8 @@ func (r *matching) plan() (*matchPlan, error) {
 	if err := c.addPrimary(p.root); err != nil {
 		return nil, err
 	}
-	if index, expr, ok := c.expr(p.root); ok && c.canWait(p.root) {
+	index, expr, ok := c.expr(p.root)
+	if ok && c.canWait(p.root) {
 		p.index, p.expr, p.extra = index, expr, true
 		if r.m.Rough {
 			p.all = c.find(index, expr)
@@ -45,7 +48,7 @@ func (r *matching) plan() (*matchPlan, error) {
 			return p, nil
 		}
 	}
-	if !r.m.Count && r.m.Order != engine.ByRank {
+	if !r.m.Count && (!ok || r.m.Order != engine.ByRank) {
 		p.extra = true
 		return p, nil
 	}
@@ -260,22 +263,31 @@ func union(sets []fragment) fragment {
 	return out
 }
 
-// ranks is a query for the rank of every hit: what the indexes say of the terms
-// that each of them knows.
-func (c *compiler) ranks(root searchql.Node) fragment {
-	exprs := map[string][]string{}
+// rankedBy is an expression for each index that knows terms of a tree: the rank of a
+// message is what they say of it, and more where several do.
+func (c *compiler) rankedBy(root searchql.Node) map[string]string {
+	out := map[string]string{}
 	for _, t := range (searchql.Query{Root: root}).Terms() {
 		for _, s := range c.terms[t].sources {
-			if s.index != "" {
-				exprs[s.index] = append(exprs[s.index], s.expr)
+			if s.index != "" && out[s.index] != "" {
+				out[s.index] += " OR " + s.expr
+			} else if s.index != "" {
+				out[s.index] = s.expr
 			}
 		}
 	}
+	return out
+}
+
+// ranks is a query for the rank of every hit: what the indexes say of the terms
+// that each of them knows.
+func (c *compiler) ranks(root searchql.Node) fragment {
+	exprs := c.rankedBy(root)
 	out := fragment{sql: `SELECT id, 0.0 AS rank FROM hits`}
 	for _, index := range []string{wordIndex, gramIndex} {
-		if list := exprs[index]; len(list) > 0 {
+		if expr := exprs[index]; expr != "" {
 			found := c.within.between(fragment{` UNION ALL SELECT rowid, rank FROM ` + index + ` WHERE ` + index + ` MATCH ? AND +rowid IN (SELECT id FROM hits)`,
-				[]any{strings.Join(list, " OR ")}}, index+`.rowid`)
+				[]any{expr}}, index+`.rowid`)
 			out = fragment{out.sql + found.sql, join(out.args, found.args)}
 		}
 	}

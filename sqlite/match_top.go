@@ -24,10 +24,7 @@ func (r *matching) ranked(p *matchPlan) error {
 	if r.few.listed() {
 		return r.rankedPage(p, -1, 0)
 	}
-	first := firstRanked
-	if r.m.Limit > 0 {
-		first = r.m.Offset + r.m.Limit + spareRanked
-	}
+	first := r.wanted()
 	page := r.bestPage
 	if r.where() != "" {
 		page = func(p *matchPlan, n int) error { return r.rankedPage(p, n, 0) }
@@ -36,6 +33,14 @@ func (r *matching) ranked(p *matchPlan) error {
 		return err
 	}
 	return r.rankedPage(p, -1, first)
+}
+
+// wanted is how many of the best hits are looked up first.
+func (r *matching) wanted() int {
+	if r.m.Limit > 0 {
+		return r.m.Offset + r.m.Limit + spareRanked
+	}
+	return firstRanked
 }
 
 // bestPage delivers the n best hits. Their messages are looked up only as far as
@@ -131,8 +136,12 @@ func (r *matching) readableSession(hit []engine.Hit) (map[int64]string, error) {
 // second term in ORDER BY, FTS5 does not sort everything itself. SQLite prepares a
 // statement anew each time where a limit or an offset was 0 or 1; a plus sign keeps
 // it from that.
-func bestSQL(index, cond string) string {
-	return `SELECT rowid AS id, rank FROM ` + index + ` WHERE ` + index + ` MATCH ?` + cond + ` ORDER BY +rank, rowid LIMIT +? OFFSET +?`
+func (p *matchPlan) bestSQL(cond string) string {
+	ties := ``
+	if p.newestTies {
+		ties = ` DESC`
+	}
+	return `SELECT rowid AS id, rank FROM ` + p.index + ` WHERE ` + p.index + ` MATCH ?` + cond + ` ORDER BY +rank, rowid` + ties + ` LIMIT +? OFFSET +?`
 }
 
 // rankedPage delivers hits by rank.
@@ -142,6 +151,6 @@ func (r *matching) rankedPage(p *matchPlan, limit, offset int) error {
  CROSS JOIN sessions s ON s.id = m.session_id WHERE ` + p.index + ` MATCH ?`, []any{p.expr}}, p.index+`.rowid`)
 		return r.stream(found.sql+cond+` ORDER BY +rank, m.id LIMIT +? OFFSET +?`, join(found.args, r.whereArgs(), []any{limit, offset})...)
 	}
-	return r.stream(`SELECT m.id, m.session_id, h.rank FROM (`+bestSQL(p.index, ``)+`)`+fromHits+`
+	return r.stream(`SELECT m.id, m.session_id, h.rank FROM (`+p.bestSQL(``)+`)`+fromHits+`
  ORDER BY h.rank, h.id`, p.expr, limit, offset)
 }

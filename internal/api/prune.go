@@ -33,7 +33,6 @@ type pruneParams struct {
 	SessionsDir   string  `json:"sessions_dir" doc:"folder whose files of these sessions go too"`
 	DryRun        bool    `json:"dry_run" default:"false" doc:"report what would go and delete nothing"`
 	Trash         bool    `json:"trash" default:"false" doc:"keep it in the trash for 30 days"`
-	taggedParams
 }
 
 func pruneSessions(ctx context.Context, db *sessiondb.DB, p pruneParams) (any, error) {
@@ -41,7 +40,7 @@ func pruneSessions(ctx context.Context, db *sessiondb.DB, p pruneParams) (any, e
 	if age == 0 {
 		age = time.Nanosecond // zero stands for the default in the filter
 	}
-	return result(db.Prune(ctx, sessiondb.PruneFilter{OlderThan: age, Source: p.Source, Tags: p.Tags},
+	return result(db.Prune(ctx, sessiondb.PruneFilter{OlderThan: age, Source: p.Source},
 		sessiondb.DeleteOptions{SessionsDir: p.SessionsDir, DryRun: p.DryRun, Trash: p.Trash}))
 }
 

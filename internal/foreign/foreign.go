@@ -158,9 +158,7 @@ func (q *queue) next(in *lines, read func(line []byte) error, end func()) (sessi
 		if err != nil {
 			return sessiondb.TranscriptMessage{}, in.end(err)
 		}
-		err = read(line)
-		in.done()
-		if err != nil {
+		if err := read(line); err != nil {
 			return sessiondb.TranscriptMessage{}, in.failed(err)
 		}
 	}

@@ -1,0 +1,105 @@
+package sqlite
+
+import (
+	"slices"
+
+	"github.com/sessiondb-go/sessiondb/internal/engine"
+	"github.com/sessiondb-go/sessiondb/internal/searchql"
+)
+
+// byRanks delivers what no index answers alone, by what each of them says of it.
+func (r *matching) byRanks(p *matchPlan) error {
+	if err := p.c.narrowToRare(p.root); err != nil {
+		return err
+	}
+	if !p.c.within.listed() {
+		if err := r.bestFirst(p); err != nil || r.done {
+			return err
+		}
+	}
+	return r.allByRanks(p)
+}
+
+// allByRanks looks for all hits, and delivers them.
+func (r *matching) allByRanks(p *matchPlan) error {
+	if err := p.complete(); err != nil {
+		return err
+	}
+	if p.c.within.listed() { // what matches may lie nearer together
+		hits, err := r.listIDs(p.all, p.c.within.n)
+		if err != nil || hits != nil && hits.n == 0 {
+			return err
+		}
+		if hits != nil {
+			p.all, p.c.within = hits.all(), hits
+		}
+	}
+	ranks := p.c.ranks(p.root)
+	return r.stream(`WITH hits AS MATERIALIZED (`+p.all.sql+`)
+SELECT m.id, m.session_id, h.rank FROM (SELECT id, SUM(rank) AS rank FROM (`+ranks.sql+`) GROUP BY id)`+fromHits+
+		` WHERE 1`+r.where()+` ORDER BY h.rank, m.id DESC`, join(p.all.args, ranks.args, r.whereArgs())...)
+}
+
+// excludedOf is how many of the best are looked at for each that is wanted, since some
+// may be excluded.
+const excludedOf = 8
+
+// bestFirst delivers the first hits where one index ranks them all: most of its best
+// match, which is seen of them alone. Where they are not enough, all hits are looked
+// for, and those come again.
+func (r *matching) bestFirst(p *matchPlan) error {
+	exprs := p.c.rankedBy(p.root)
+	if len(exprs) != 1 || r.where() != "" || !p.c.likely(p.root) {
+		return nil
+	}
+	for index, expr := range exprs {
+		best, err := r.best(&matchPlan{index: index, expr: expr, newestTies: true}, excludedOf*r.wanted())
+		if err != nil {
+			return err
+		}
+		for batch := range slices.Chunk(best, lookedUp) {
+			if batch, err = r.verified(batch); err != nil {
+				return err
+			}
+			if err := r.deliverBatch(batch); err != nil || r.done {
+				return err
+			}
+		}
+	}
+	r.again = r.skipped + r.taken
+	return nil
+}
+
+// likely says that most of what an index ranks best is a hit: any of what is looked
+// for is enough, or the index knows all that is.
+func (c *compiler) likely(root searchql.Node) bool {
+	and, ok := root.(*searchql.And)
+	if !ok {
+		return true
+	}
+	_, _, ok = c.exprOf(and.Nodes, " AND ")
+	return ok
+}
+
+// verified returns those of a few hits that match the whole query.
+func (r *matching) verified(batch []engine.Hit) ([]engine.Hit, error) {
+	ids := make([]int64, len(batch))
+	for i, h := range batch {
+		ids[i] = h.MessageID
+	}
+	slices.Sort(ids)
+	within, err := r.listIDs(listed(ids), len(ids))
+	if err != nil {
+		return nil, err
+	}
+	c := &compiler{matching: r, terms: map[*searchql.Term]*termPlan{}, within: within, ranked: true}
+	p := &matchPlan{c: c, root: r.m.Query.Root}
+	if err := c.addPrimary(p.root); err != nil {
+		return nil, err
+	}
+	if err := p.complete(); err != nil {
+		return nil, err
+	}
+	hits, err := r.ids(p.all)
+	return slices.DeleteFunc(batch, func(h engine.Hit) bool { return !hits[h.MessageID] }), err
+}
