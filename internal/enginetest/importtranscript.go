@@ -24,6 +24,7 @@ func importTranscripts(t *testing.T, h *harness) {
 	t.Run("large", func(t *testing.T) { transcriptLarge(t, h) })
 	t.Run("bad lines", func(t *testing.T) { transcriptBadLines(t, h) })
 	t.Run("files of one session", func(t *testing.T) { transcriptFiles(t, h) })
+	t.Run("pieces of a session", func(t *testing.T) { transcriptPieces(t, h) })
 	t.Run("older messages", func(t *testing.T) { transcriptOlder(t, h) })
 	t.Run("uses", func(t *testing.T) { transcriptUses(t, h) })
 	t.Run("branches", func(t *testing.T) { transcriptBranches(t, h) })
