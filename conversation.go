@@ -67,14 +67,20 @@ func chainMessages(ctx context.Context, q engine.Queryer, id string, withParents
 		if id, kind, err = originOf(ctx, q, child); err != nil || id == "" || seen[id] {
 			break
 		}
+		var from map[string]orphan
 		if kind == Branch {
-			from, e := branchedFrom(ctx, q, child)
-			if err = e; from[child].kind == forked && from[child].parent == id {
+			if from, err = branchedFrom(ctx, q, child); from[child].kind == forked && from[child].parent == id {
 				continue // a fork holds what its parent said
 			}
 		}
-		if ms, err = sessionMessages(ctx, q, id); err != nil {
+		if err == nil {
+			ms, err = sessionMessages(ctx, q, id)
+		}
+		if err != nil {
 			break
+		}
+		if from[child].kind == resumed {
+			ms = until(ms, parts[len(parts)-1])
 		}
 		parts = append(parts, ms)
 		if kind == Delegate {
@@ -84,6 +90,15 @@ func chainMessages(ctx context.Context, q engine.Queryer, id string, withParents
 		}
 	}
 	return joinBackwards(parts), err
+}
+
+// until leaves out what was said after others began: the session that they went on from
+// may have gone on as well.
+func until(ms, others []Message) []Message {
+	if len(others) == 0 || others[0].Timestamp.IsZero() {
+		return ms
+	}
+	return slices.DeleteFunc(ms, func(m Message) bool { return m.Timestamp.After(others[0].Timestamp) })
 }
 
 // joinBackwards joins parts, the last one first.

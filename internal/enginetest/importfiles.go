@@ -144,9 +144,13 @@ func transcriptBranches(t *testing.T, h *harness) {
 		})
 	}
 	db, _ := h.store(t)
+	base.says = append(base.says, "", "", "", "", "", "", "", "", "", "meanwhile")
 	take(t, db, asItIs, on)
 	take(t, db, asItIs, base)
 	take(t, db, asItIs, on)
+	if said := must[[]sessiondb.ConversationMessage](t)(db.Conversation(t.Context(), "on", true)); string(said[len(said)-1].Content) != `"three"` || len(said) != 12 {
+		t.Errorf("%d: %+v", len(said), said)
+	}
 	if up := must[[]sessiondb.Session](t)(db.Ancestors(t.Context(), "on")); len(up) != 1 {
 		t.Errorf("in imports of their own: %+v", up)
 	}

@@ -85,7 +85,9 @@ var claudeBookkeeping = map[string]bool{
 	"file-history-snapshot": true, "attribution-snapshot": true, "progress": true, "queue-operation": true, "agent-name": true, "agent-color": true,
 	"agent-setting": true, "last-prompt": true, "permission-mode": true, "mode": true, "tag": true, "pr-link": true, "task-summary": true,
 	"speculation-accept": true, "worktree-state": true, "content-replacement": true, "continued-in": true, "marble-origami-commit": true,
-	"marble-origami-snapshot": true,
+	"marble-origami-snapshot": true, "marble-origami-reset": true, "context-collapse-commit": true, "context-collapse-snapshot": true,
+	"file-history-delta": true, "fork-context-ref": true, "frame-link": true, "bridge-session": true, "isolation-latch": true,
+	"ended-by-model": true, "advisor-switch": true,
 }
 
 // Next implements [sessiondb.Transcript].

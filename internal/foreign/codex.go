@@ -103,6 +103,7 @@ func (c *codex) line(raw []byte) error {
 		c.turn(l.Payload)
 	case "compacted":
 		return c.compacted(&l, digest(raw))
+	case "world_state", "ghost_snapshot", "turn_aborted", "inter_agent_communication_metadata": // nothing is said in them
 	default:
 		return unknownKind(fmt.Sprintf("type %.60q", l.Type))
 	}

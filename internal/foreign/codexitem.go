@@ -35,7 +35,7 @@ type codexResponse struct {
 var codexItems = map[string]bool{
 	"message": true, "reasoning": true, "function_call": true, "custom_tool_call": true, "local_shell_call": true, "web_search_call": true,
 	"function_call_output": true, "custom_tool_call_output": true, "local_shell_call_output": true,
-	"ghost_snapshot": true, "compaction": true, "compaction_summary": true, "context_compaction": true,
+	"ghost_snapshot": true, "compaction": true, "compaction_summary": true, "context_compaction": true, "tool_search_call": true, "tool_search_output": true,
 }
 
 func (c *codex) item(raw json.RawMessage, l *codexLine, key string) error {
