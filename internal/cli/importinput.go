@@ -24,6 +24,7 @@ type importInput struct {
 	format foreign.Format
 	open   func() (*bufio.Reader, io.Closer, error)
 	walked bool // it was found in a folder
+	again  bool // it can be opened several times
 }
 
 // importInputs are the files of an import, and what can't be read of those that were
@@ -72,7 +73,7 @@ func (a *app) addInput(ctx context.Context, in *importInputs, arg string, format
 	if arg == "-" {
 		f := importInput{name: arg, format: format, open: onceOnly(ctx, a.In)}
 		in.files = append(in.files, f)
-		return f.usable()
+		return f.usable(ctx)
 	}
 	info, err := os.Stat(arg)
 	switch {
@@ -86,7 +87,7 @@ func (a *app) addInput(ctx context.Context, in *importInputs, arg string, format
 		return err
 	}
 	f.format = format
-	if err := f.usable(); err != nil {
+	if err := f.usable(ctx); err != nil {
 		return in.cannot(arg, err)
 	}
 	in.files = append(in.files, f)
@@ -94,13 +95,36 @@ func (a *app) addInput(ctx context.Context, in *importInputs, arg string, format
 }
 
 // usable looks at the beginning of a file that was named.
-func (in importInput) usable() error {
+func (in importInput) usable(ctx context.Context) error {
 	r, f, err := in.open()
 	if err != nil {
 		return unopened(in.name, err)
 	}
-	_, err = in.detect(r)
+	format, err := in.detect(r)
+	if err == nil && in.again && in.format != foreign.Unknown && format != foreign.Sessiondb {
+		err = in.fits(ctx, r)
+	}
 	return errors.Join(err, f.Close())
+}
+
+// fits reads up to the first message, to see whether a file has the format that was
+// named. What else is wrong is told when it is imported.
+func (in importInput) fits(ctx context.Context, r *bufio.Reader) error {
+	head, _ := r.Peek(r.Buffered())
+	is := foreign.Detect(head)
+	t, err := foreign.New(in.format, in.name, r)
+	for bad := (*sessiondb.LineError)(nil); err == nil && ctx.Err() == nil; {
+		if _, err = t.Next(); err == nil {
+			return nil
+		}
+		if errors.As(err, &bad) {
+			err = nil
+		}
+	}
+	if errors.Is(err, foreign.ErrOtherFormat) {
+		return failf(fs.ErrInvalid, "import %s: %v", in.name, in.misnamed(is))
+	}
+	return nil
 }
 
 func unopened(path string, err error) error {
@@ -129,9 +153,9 @@ func (a *app) importFile(ctx context.Context, path string, info fs.FileInfo) (im
 	if err := a.notOfStore(path); err != nil {
 		return importInput{}, err
 	}
-	in := importInput{name: path, open: openedAgain(path)}
+	in := importInput{name: path, open: openedAgain(path), again: true}
 	if !info.Mode().IsRegular() {
-		in.open = onceOnly(ctx, &whenRead{path: path})
+		in.again, in.open = false, onceOnly(ctx, &whenRead{path: path})
 	}
 	return in, nil
 }
@@ -221,7 +245,7 @@ func (in importInput) importTo(ctx context.Context, im *sessiondb.Importer) (rea
 		if t, err = foreign.New(format, in.name, from); err == nil {
 			d := &dated{Transcript: t, written: lastWritten(f)}
 			if err = im.Transcript(ctx, in.name, d); err == nil && d.other {
-				return in.misnamed(foreign.Detect(head)), nil
+				return &fs.PathError{Op: "read", Path: in.name, Err: in.misnamed(foreign.Detect(head))}, nil
 			}
 		}
 	}
@@ -237,7 +261,7 @@ func (in importInput) misnamed(is foreign.Format) error {
 	if is != foreign.Unknown {
 		what = fmt.Sprintf("it looks like %s: import it without --format", is)
 	}
-	return &fs.PathError{Op: "read", Path: in.name, Err: fmt.Errorf("no line of it is of the format %s; %s", in.format, what)}
+	return fmt.Errorf("no line of it is of the format %s; %s", in.format, what)
 }
 
 // dated is a transcript that tells when it was written. One of another format has no
