@@ -112,6 +112,18 @@ func chainRoot(ctx context.Context, q engine.Queryer, id string) (string, Kind, 
 	return path[len(path)-1], kind, nil
 }
 
+// Chain returns the ids of all sessions that are one conversation with a session, as
+// lists show them: those that were compressed and what continues them, each behind
+// the one that it continues. A session that is alone is its own chain.
+func (db *DB) Chain(ctx context.Context, id string) (ids []string, err error) {
+	defer wrap(&err, "chain of %s", id)
+	err = db.readPast(ctx, func(q engine.Queryer) error {
+		ids, err = chainIDs(ctx, q, id)
+		return err
+	})
+	return ids, err
+}
+
 // chainIDs returns every session of the compression chain that a session
 // belongs to, forks included: what a list shows as one conversation.
 func chainIDs(ctx context.Context, q engine.Queryer, id string) ([]string, error) {

@@ -33,12 +33,12 @@ func (f fence) quoted() bool { return strings.Contains(f.before, ">") }
 
 // code is how many of the lines behind a fence are code, and whether the one after
 // them closes it. Without one that does, it is all of them, or all of a quotation.
-func (f fence) code(lines []string) (n int, closed bool) {
+func (f fence) code(lines []textLine) (n int, closed bool) {
 	for i, l := range lines {
-		if f.quoted() && !strings.HasPrefix(strings.TrimLeft(l, " "), ">") {
+		if f.quoted() && !strings.HasPrefix(strings.TrimLeft(l.text, " "), ">") {
 			return i, false
 		}
-		if f.closedBy(l) {
+		if f.closedBy(l.text) {
 			return i, true
 		}
 	}
@@ -59,20 +59,21 @@ func (f fence) closedBy(line string) bool {
 
 // code wraps lines of code and paints what they are made of. What is in no language
 // that is known has one colour.
-func (m *model) code(f fence, lines []string, width int) (out []string) {
-	spans := highlight.Code(f.info, strings.Join(lines, "\n"))
+func (s *sheet) code(f fence, lines []textLine) {
+	texts := make([]string, len(lines))
+	for i, l := range lines {
+		texts[i] = l.text
+	}
+	spans := highlight.Code(f.info, strings.Join(texts, "\n"))
 	if spans == nil {
-		for _, l := range lines {
-			out = append(out, m.wrap(l, width, painted{{code, l}})...)
-		}
-		return out
+		s.wrapAll(lines, code)
+		return
 	}
 	for i, l := range highlight.Lines(spans) {
 		var p painted
-		for _, s := range l {
-			p = append(p, piece{codeStyle[s.Kind], s.Text})
+		for _, span := range l {
+			p = append(p, piece{codeStyle[span.Kind], span.Text})
 		}
-		out = append(out, m.wrap(lines[i], width, p)...)
+		s.wrap(lines[i], p)
 	}
-	return out
 }

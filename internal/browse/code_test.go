@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/term"
 )
 
@@ -33,8 +34,8 @@ func TestFences(t *testing.T) {
 		{"- ```\n  b\n  ```\n- ```\n  c\n  ```\nd", "f c f f c f p"},
 	} {
 		var got []string
-		for rest := lines(c.text); len(rest) > 0; {
-			f, ok := fenceOf(rest[0])
+		for rest := linesOf(c.text, sessiondb.Span{End: len(c.text)}, nil); len(rest) > 0; {
+			f, ok := fenceOf(rest[0].text)
 			if rest = rest[1:]; !ok {
 				got = append(got, "p")
 				continue
@@ -67,16 +68,37 @@ func TestCodeIsPainted(t *testing.T) {
 		{"if x\n", 20, nil, "if x"},
 	} {
 		m := &model{o: Options{Color: true}}
-		m.text.words = c.words
-		got := strings.Join(m.prose(c.text, c.width), "\n")
+		got := m.drawn(c.text, c.width, c.words...)
 		if got = strings.NewReplacer("\x1b[0m", ".", "\x1b[", "(", "m", ")").Replace(got); got != c.want {
 			t.Errorf("%q:\n got %q\nwant %q", c.text, got, c.want)
 		}
-		m.o.Color, m.text.words = false, nil
-		if got := strings.Join(m.prose(c.text, c.width), "\n"); strings.Contains(got, "\x1b") {
+		m.o.Color = false
+		if got := m.drawn(c.text, c.width); strings.Contains(got, "\x1b") {
 			t.Errorf("without colours %q", got)
 		}
 	}
+}
+
+// drawn are the lines of a text, where words are matches.
+func (m *model) drawn(text string, width int, words ...string) string {
+	var found []sessiondb.Span
+	for _, w := range words {
+		for at := 0; w != ""; {
+			i := strings.Index(text[at:], w)
+			if i < 0 {
+				break
+			}
+			found = append(found, sessiondb.Span{Start: at + i, End: at + i + len(w)})
+			at += i + len(w)
+		}
+	}
+	s := &sheet{width: width}
+	s.prose(linesOf(text, sessiondb.Span{End: len(text)}, found))
+	var out []string
+	for _, l := range s.lines {
+		out = append(out, m.draw(l.shown, false))
+	}
+	return strings.Join(out, "\n")
 }
 
 // Colours change no text and no width, and nothing of a text is obeyed.
@@ -90,13 +112,9 @@ func FuzzProse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, width int, word string) {
 		width = 1 + (width&0xffff)%200
-		if word = term.Line(word); word != "" {
-			word = strings.ToValidUTF8(word, "")
-		}
+		split := func(drawn string) []string { return strings.Split(drawn, "\n") }
 		plain, m := &model{}, &model{o: Options{Color: true}}
-		want, got := plain.prose(text, width), m.prose(text, width)
-		m.text.words = []string{word}
-		marked := m.prose(text, width)
+		want, got, marked := split(plain.drawn(text, width)), split(m.drawn(text, width)), split(m.drawn(text, width, word))
 		if len(got) != len(want) || len(marked) != len(want) {
 			t.Fatalf("%d lines, with colours %d, with marks %d", len(want), len(got), len(marked))
 		}

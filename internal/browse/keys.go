@@ -24,7 +24,7 @@ type binding struct {
 // are made of them.
 func bindings() []binding {
 	return []binding{
-		{"enter", "enter", "prints the id of the session and leaves, or runs the command of --exec", "choose", onRow((*model).choose)},
+		{"enter", "enter", "prints the id of the session and leaves, or runs --exec", "choose", onRow((*model).choose)},
 		{"?", "f1", "shows this help", "help", func(m *model) tea.Cmd { m.dialog = helping; return nil }},
 		{"up k", "up", "goes to the session above, or up in the transcript", "", func(m *model) tea.Cmd { return m.move(-1) }},
 		{"down j", "down", "goes to the session below, or down in the transcript", "", func(m *model) tea.Cmd { return m.move(1) }},
@@ -34,6 +34,8 @@ func bindings() []binding {
 		{"end G", "end", "goes to the last that is loaded", "", func(m *model) tea.Cmd { return m.move(1 << 30) }},
 		{"shift+up K", "shift+up", "scrolls the transcript up", "", func(m *model) tea.Cmd { return m.scroll(-3) }},
 		{"shift+down J", "shift+down", "scrolls the transcript down", "", func(m *model) tea.Cmd { return m.scroll(3) }},
+		{"n", "ctrl+n", "goes to the next match in the transcript, also a folded one", matchHint, func(m *model) tea.Cmd { return m.goToMatch(1) }},
+		{"N", "ctrl+p", "goes to the match before", "", func(m *model) tea.Cmd { return m.goToMatch(-1) }},
 		{"tab", "tab", "goes from the search to the list, to the transcript, and back", "pane", (*model).nextFocus},
 		{"/", "", "goes to the search", "search", func(m *model) tea.Cmd { m.focus = inField; return nil }},
 		{"f", "ctrl+f", "unfolds tool calls, results and reasoning, or folds them", "fold", (*model).fold},
@@ -58,6 +60,9 @@ func onRow(do func(*model, row) tea.Cmd) func(*model) tea.Cmd {
 		})
 	}
 }
+
+// matchHint is of a key that only a search makes of use.
+const matchHint = "next match"
 
 func (m *model) pressed(key string) (binding, bool) {
 	for _, b := range bindings() {
@@ -126,7 +131,7 @@ func (m *model) hints(width int) string {
 		if m.focus == inField {
 			keys = k.field
 		}
-		if k.hint == "" || keys == "" {
+		if k.hint == "" || keys == "" || k.hint == matchHint && m.asked() == "" {
 			continue
 		}
 		key := strings.Fields(keys)[0]

@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -45,7 +46,7 @@ type row struct {
 	// of a search:
 	hitIn   string // the session that the hit is in
 	hit     int64  // its message; 0 where the title was found
-	snippet string
+	snippet textLine
 	hits    int64
 }
 
@@ -131,15 +132,17 @@ func (m *model) titled(ctx context.Context, query string) (rows []row, err error
 // found in. The newest come first, which costs least where many match.
 func (m *model) contents(titled []row, query string) tea.Cmd {
 	ctx, out := m.listCtx, found{gen: m.gen}
+	terms := sessiondb.QueryTerms(query)
 	q := sessiondb.SearchQuery{Text: query, Limit: foundSize, Sort: sessiondb.Newest, NoSuggestions: true}
 	return func() tea.Msg {
 		out.err = m.listReads.do(ctx, func() error {
 			r, err := m.o.DB.SearchGrouped(ctx, q)
 			var hits []row
 			for _, c := range r.Conversations {
+				snippet := strings.TrimSpace(oneLine(unmarked(c.Best.Snippet)))
 				hits = append(hits, row{
 					id: c.TipID, title: deref(c.Title), source: c.Best.Source, at: c.Best.Timestamp, tags: c.Tags,
-					hitIn: c.Best.SessionID, hit: c.Best.MessageID, snippet: c.Best.Snippet, hits: c.Hits,
+					hitIn: c.Best.SessionID, hit: c.Best.MessageID, snippet: lineOf(snippet, 0, terms.Find(snippet)), hits: c.Hits,
 				})
 			}
 			out.rows, out.note = together(titled, hits), searchNote(r)
@@ -205,44 +208,63 @@ func searchNote(r sessiondb.GroupedResult) string {
 // passage is a part of a transcript.
 type passage struct {
 	session string
-	anchor  int64
+	anchor  int64 // a message that it is around, 0 for the beginning
 	ms      []sessiondb.Message
 	where   int // -1 goes before what is shown, 1 after it, 0 takes its place
 	all     bool
 	gen     int
 	err     error
+	// where it takes the place of what is shown:
+	opened
+	terms   sessiondb.Terms
+	snippet textLine
+	by      int // -1 shows the last match of the anchor, not the first
+	pane    transcriptPane
+}
+
+// around reads the messages around the anchor.
+func (p *passage) around(ctx context.Context, db *sessiondb.DB) error {
+	w, err := db.MessagesAround(ctx, p.session, p.anchor, around)
+	p.ms = w.Window
+	return err
+}
+
+// read ends what is read of a transcript, and returns the context of what is read
+// instead.
+func (m *model) read() context.Context {
+	m.cancelText()
+	m.textCtx, m.cancelText = context.WithCancel(m.ctx)
+	m.textGen++
+	m.text.loading = false
+	return m.textCtx
 }
 
 // open reads the transcript of the selected row, around its hit.
 func (m *model) open() tea.Cmd {
 	r, ok := m.current()
 	if !ok {
-		m.text = transcriptPane{}
+		m.want, m.text = opened{}, transcriptPane{}
 		return nil
 	}
-	id := r.id
-	if r.hitIn != "" {
-		id = r.hitIn
-	}
-	if m.text.session == id && m.text.anchor == r.hit && m.text.query == m.query && m.text.err == nil {
+	want := opened{in: cmp.Or(r.hitIn, r.id), hit: r.hit, query: m.asked()}
+	if m.want == want && m.text.err == nil {
 		return nil
 	}
-	m.cancelText()
-	m.textCtx, m.cancelText = context.WithCancel(m.ctx)
-	m.textGen++
-	m.text.words = snippetWords(r.snippet)
-	m.text.query = m.query
-	ctx, out := m.textCtx, passage{session: id, anchor: r.hit, gen: m.textGen}
+	m.want = want
+	ctx := m.read()
+	out := passage{
+		session: want.in, anchor: r.hit, gen: m.textGen, opened: want,
+		terms: sessiondb.QueryTerms(sessiondb.UnfinishedQuery(want.query)), snippet: r.snippet,
+	}
 	return func() tea.Msg {
 		out.err = m.textReads.do(ctx, func() (err error) {
 			if out.anchor == 0 {
-				out.ms, err = m.o.DB.MessagesAfter(ctx, id, 0, 2*around)
+				out.ms, err = m.o.DB.MessagesAfter(ctx, out.session, 0, 2*around)
 				return err
 			}
-			w, err := m.o.DB.MessagesAround(ctx, id, out.anchor, around)
-			out.ms = w.Window
-			return err
+			return out.around(ctx, m.o.DB)
 		})
+		out.lookThrough()
 		return out
 	}
 }
@@ -254,7 +276,7 @@ func (m *model) more(where int) tea.Cmd {
 		return nil
 	}
 	t.loading = true
-	ctx, out := m.textCtx, passage{session: t.session, anchor: t.anchor, gen: m.textGen, where: where}
+	ctx, out := m.textCtx, passage{session: t.session, gen: m.textGen, where: where}
 	begin, end := t.ms[0].ID, t.ms[len(t.ms)-1].ID
 	return func() tea.Msg {
 		out.err = m.textReads.do(ctx, func() (err error) {

@@ -64,6 +64,7 @@ type model struct {
 	listCtx    context.Context
 	cancelList context.CancelFunc
 
+	want       opened // what the transcript is to show
 	text       transcriptPane
 	unfolded   bool
 	textGen    int
@@ -115,6 +116,8 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		return m.takeSuggested(msg)
 	case passage:
 		return m.takePassage(msg)
+	case sought:
+		return m.takeSought(msg)
 	case tree:
 		return m.takeTree(msg)
 	case changed:

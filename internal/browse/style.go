@@ -2,7 +2,6 @@ package browse
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sessiondb-go/sessiondb/internal/highlight"
 	"github.com/sessiondb-go/sessiondb/internal/term"
@@ -12,16 +11,17 @@ import (
 type style struct{ color, plain string }
 
 var (
-	bold      = style{"1", "1"}
-	faint     = style{"2", "2"}
-	marked    = style{"1;30;43", "7"} // a match
-	selected  = style{"1;7", "1;7"}
-	code      = style{"36", ""}
-	user      = style{"1;32", "1"}
-	assistant = style{"1;36", "1"}
-	tool      = style{"33", ""}
-	other     = style{"1;35", "1"}
-	alert     = style{"1;31", "1"}
+	bold       = style{"1", "1"}
+	faint      = style{"2", "2"}
+	marked     = style{"1;30;43", "7"}     // a match
+	markedHere = style{"1;30;46", "1;4;7"} // one that was gone to
+	selected   = style{"1;7", "1;7"}
+	code       = style{"36", ""}
+	user       = style{"1;32", "1"}
+	assistant  = style{"1;36", "1"}
+	tool       = style{"33", ""}
+	other      = style{"1;35", "1"}
+	alert      = style{"1;31", "1"}
 )
 
 // codeStyle is the style of what code is made of. Without colours it has none: what
@@ -83,51 +83,39 @@ func (p *painted) take(n int) (out painted) {
 	return out
 }
 
-// mark paints what of a line is one of the words, whatever its case; the rest
-// is painted in the style of the line.
-func (m *model) mark(line string, words []string, rest style) string {
-	return m.markIn(line, painted{{rest, line}}, words)
+func (p painted) width() int {
+	text := ""
+	for _, q := range p {
+		text += q.text
+	}
+	return term.Width(text)
 }
 
-// markIn is mark for a line of several styles.
-func (m *model) markIn(line string, p painted, words []string) string {
+// marked is the same with matches marked.
+func (p painted) marked(marks []mark) (out painted) {
+	at := 0
+	for _, k := range marks {
+		out = append(out, p.take(k.start-at)...)
+		match := ""
+		for _, q := range p.take(k.end - k.start) {
+			match += q.text
+		}
+		out = append(out, piece{marked, match})
+		at = k.end
+	}
+	return append(out, p...)
+}
+
+// draw paints pieces, the matches of a line that was gone to as such.
+func (m *model) draw(p painted, here bool) string {
 	var b strings.Builder
-	from := 0
-	rest := func(to int) {
-		for _, q := range p.take(to - from) {
-			b.WriteString(m.paint(q.style, q.text))
+	for _, q := range p {
+		if here && q.style == marked {
+			q.style = markedHere
 		}
+		b.WriteString(m.paint(q.style, q.text))
 	}
-	for at := 0; at < len(line); {
-		n := matchAt(line[at:], words)
-		if n == 0 {
-			_, size := utf8.DecodeRuneInString(line[at:])
-			at += size
-			continue
-		}
-		rest(at)
-		p.take(n)
-		b.WriteString(m.paint(marked, line[at:at+n]))
-		at += n
-		from = at
-	}
-	rest(len(line))
 	return b.String()
-}
-
-// matchAt is the length of the longest of the words that s begins with.
-func matchAt(s string, words []string) (longest int) {
-	for _, w := range words {
-		end := 0
-		for range utf8.RuneCountInString(w) {
-			_, n := utf8.DecodeRuneInString(s[end:])
-			end += n
-		}
-		if end > longest && strings.EqualFold(s[:end], w) {
-			longest = end
-		}
-	}
-	return longest
 }
 
 // The marks that a snippet has around a match.
@@ -135,21 +123,6 @@ const (
 	matchBegins = ">>>"
 	matchEnds   = "<<<"
 )
-
-// snippetWords are the words that a snippet marks.
-func snippetWords(snippet string) (words []string) {
-	for {
-		_, after, ok := strings.Cut(snippet, matchBegins)
-		word, rest, closed := strings.Cut(after, matchEnds)
-		if !ok || !closed {
-			return words
-		}
-		if word = strings.TrimSpace(term.Line(word)); word != "" {
-			words = append(words, word)
-		}
-		snippet = rest
-	}
-}
 
 // unmarked is a snippet without its marks.
 func unmarked(snippet string) string {

@@ -1,235 +1,241 @@
 package browse
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
-
-	tea "charm.land/bubbletea/v2"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/term"
 	"github.com/sessiondb-go/sessiondb/internal/transcript"
 )
 
-// transcriptPane is the part of a conversation on the right.
-type transcriptPane struct {
-	session     string
-	anchor      int64 // the hit
-	query       string
-	words       []string // that are marked
-	ms          []sessiondb.Message
-	first, last bool // the conversation begins, ends with what is loaded
-	loading     bool
-	err         error
-
-	lines []line
-	top   int
-	stale bool // lines are to be made anew
-}
-
-// line is one line of the screen and the message that it belongs to.
-type line struct {
-	shown   string
+// place is one of the texts of a message.
+type place struct {
 	message int64
+	part    int
 }
 
-// takePassage shows what was read of a conversation.
-func (m *model) takePassage(p passage) tea.Cmd {
-	if p.gen != m.textGen || stale(p.err) {
-		return nil
+// The texts of a message, in the order in which they stand. Each call of a tool is
+// one.
+const (
+	headPart = iota
+	reasoningPart
+	contentPart
+	callPart
+	noPart = 1 << 30 // the space behind them
+)
+
+// partOf is a text of a message.
+func partOf(msg sessiondb.Message, part int) string {
+	switch part {
+	case headPart:
+		return strings.TrimSpace(msg.Role + " " + deref(msg.ToolName))
+	case reasoningPart:
+		return "reasoning: " + deref(msg.Reasoning)
+	case contentPart:
+		return transcript.Text(msg.Content)
+	case noPart:
+		return ""
 	}
-	t := &m.text
-	t.loading = false
-	var cmd tea.Cmd
-	if errors.Is(p.err, sessiondb.ErrConnection) {
-		cmd = m.lost(p.err)
-	}
-	if p.where == 0 {
-		words, query := t.words, t.query
-		*t = transcriptPane{session: p.session, anchor: p.anchor, query: query, words: words, ms: p.ms, err: p.err}
-		t.first = p.anchor == 0
-		m.layOut()
-		m.goTo(p.anchor, 2)
-		return cmd
-	}
-	if p.err != nil {
-		t.err = p.err
-		return cmd
-	}
-	if p.where > 0 {
-		t.ms = append(t.ms, p.ms...)
-		t.last = t.last || p.all
-		m.layOut()
-		return nil
-	}
-	t.first = t.first || p.all
-	var at int64
-	if t.top < len(t.lines) {
-		at = t.lines[t.top].message
-	}
-	t.ms = append(p.ms, t.ms...)
-	m.layOut()
-	m.goTo(at, 0)
-	return nil
+	return "→ " + transcript.Call(msg.ToolCallList()[part-callPart])
 }
 
-// goTo scrolls to a message, with some lines above it; the end of what is
-// loaded stays at the bottom.
-func (m *model) goTo(message int64, above int) {
-	t := &m.text
-	t.top = 0
-	for i, l := range t.lines {
-		if message != 0 && l.message == message {
-			t.top = max(0, min(i-above, len(t.lines)-m.bodyHeight()))
-			return
-		}
-	}
+// line is one line of the pane.
+type line struct {
+	place
+	shown  painted
+	at     int            // where in the text it begins
+	match  int            // where in the text the first match is that begins in the line, -1 where none does
+	hidden sessiondb.Span // what of the text is not shown here
+	folded bool           // until the message is unfolded
 }
 
-// scroll moves the transcript, and reads on near its ends.
-func (m *model) scroll(by int) tea.Cmd {
-	t := &m.text
-	m.layOutStale()
-	t.top = max(0, min(t.top+by, len(t.lines)-m.bodyHeight()))
-	switch {
-	case by > 0 && t.top+2*m.bodyHeight() >= len(t.lines):
-		return m.more(1)
-	case by < 0 && t.top < m.bodyHeight():
-		return m.more(-1)
-	}
-	return nil
-}
+// rest reports whether a line only says that there is more of a text.
+func (l line) rest() bool { return l.hidden.End > 0 && !l.folded }
 
-func (m *model) layOutStale() {
-	if m.text.stale {
-		var at int64
-		if m.text.top < len(m.text.lines) {
-			at = m.text.lines[m.text.top].message
-		}
-		m.layOut()
-		m.goTo(at, 0)
-	}
-}
+// above reports whether a rest is what stands before the text that is shown.
+func (l line) above() bool { return l.hidden.Start == 0 }
 
-// layOut makes the lines of the transcript for the width of the pane.
-func (m *model) layOut() {
-	_, width := m.columns()
-	t := &m.text
-	t.stale = false
-	t.lines = t.lines[:0]
-	for _, msg := range t.ms {
-		for _, l := range m.message(msg, max(1, width)) {
-			t.lines = append(t.lines, line{l, msg.ID})
-		}
-	}
-}
-
-// maxText is how much of a text is laid out: more of it nobody reads here.
-const maxText = 32 << 10
+// before reports whether a line of the same message stands where another one does,
+// or before it.
+func (l line) before(o line) bool { return l.part < o.part || l.part == o.part && l.at <= o.at }
 
 // message is a message as lines of a width.
-func (m *model) message(msg sessiondb.Message, width int) (out []string) {
-	head := msg.Role
-	if msg.ToolName != nil {
-		head += " " + *msg.ToolName
-	}
-	out = append(out, m.paint(roleStyle(msg.Role), term.Cut(term.Line(head), width)))
+func (m *model) message(msg sessiondb.Message, width int) []line {
+	t := &m.text
+	unfolded := m.unfolded || t.whole[msg.ID]
+	s := &sheet{width: width}
+	s.head(msg, t.terms)
 	if m.unfolded && deref(msg.Reasoning) != "" {
-		out = append(out, m.plain("reasoning: "+*msg.Reasoning, width, faint)...)
+		t.write(s.of(msg, reasoningPart), partOf(msg, reasoningPart), s.faint)
 	}
-	text := transcript.Text(msg.Content)
-	switch {
-	case text == "":
-	case msg.Role == "tool" && !m.unfolded && msg.ID != m.text.anchor:
-		out = append(out, m.folded(text, width))
+	content := partOf(msg, contentPart)
+	switch s.of(msg, contentPart); {
+	case content == "":
+	case msg.Role == "tool" && !unfolded:
+		s.folded(content, t.terms)
 	case msg.Role == "tool":
-		out = append(out, m.plain(text, width, style{})...)
+		t.write(s, content, s.plain)
 	default:
-		out = append(out, m.prose(text, width)...)
+		t.write(s, content, s.prose)
 	}
-	for _, c := range msg.ToolCallList() {
-		call := "→ " + transcript.Call(c)
-		if m.unfolded {
-			out = append(out, m.plain(call, width, faint)...)
+	for i := range msg.ToolCallList() {
+		call := partOf(msg, callPart+i)
+		if s.of(msg, callPart+i); unfolded {
+			t.write(s, call, s.faint)
 		} else {
-			out = append(out, m.mark(term.Cut(term.Line(capped(call)), width), m.text.words, faint))
+			s.folded(call, t.terms)
 		}
 	}
-	return append(out, "")
+	if msg.ID == t.hit && t.snippet.text != "" && !s.matches() {
+		s.quote(t.snippet)
+	}
+	s.of(msg, noPart)
+	return append(s.lines, line{place: s.place, match: -1})
 }
 
-// folded is the first line of a result, and how much more there is.
-func (m *model) folded(text string, width int) string {
+// write lays out what is shown of a text.
+func (t *transcriptPane) write(s *sheet, text string, how func([]textLine)) {
+	w := sessiondb.Span{End: len(text)}
+	if len(text) > maxText {
+		if _, ok := t.windows[s.place]; !ok {
+			t.windows[s.place] = windowAt(text, 0)
+		}
+		w = t.windows[s.place]
+	}
+	if w.Start > 0 {
+		s.more(sessiondb.Span{End: w.Start}, "above")
+		if s.part == contentPart {
+			how = s.plain // whether code goes on here is not known
+		}
+	}
+	how(linesOf(text, w, t.matches(s.place, text, w)))
+	if w.End < len(text) {
+		s.more(sessiondb.Span{Start: w.End, End: len(text)}, "below")
+	}
+}
+
+// sheet is where the texts of a message become lines of a width.
+type sheet struct {
+	place
+	width int
+	lines []line
+}
+
+// of begins a text.
+func (s *sheet) of(msg sessiondb.Message, part int) *sheet {
+	s.place = place{msg.ID, part}
+	return s
+}
+
+func (s *sheet) matches() bool {
+	for _, l := range s.lines {
+		if l.match >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// head is who speaks. The name of a tool can be found.
+func (s *sheet) head(msg sessiondb.Message, terms sessiondb.Terms) {
+	var marks []sessiondb.Span
+	head := partOf(msg, headPart)
+	if name := deref(msg.ToolName); strings.HasSuffix(head, name) {
+		for _, at := range terms.Find(name) {
+			marks = append(marks, sessiondb.Span{Start: len(head) - len(name) + at.Start, End: len(head) - len(name) + at.End})
+		}
+	}
+	l := lineOf(oneLine(head), 0, marks)
+	s.of(msg, headPart).put(l, l.cut(s.width, roleStyle(msg.Role)), 0, len(l.text))
+}
+
+// put adds a line that shows bytes of a line of text.
+func (s *sheet) put(l textLine, shown painted, from, to int) {
+	s.lines = append(s.lines, line{place: s.place, shown: shown, at: l.at + from, match: l.firstMatch(from, to)})
+}
+
+// more says that there is more of a text.
+func (s *sheet) more(hidden sessiondb.Span, where string) {
+	text := fmt.Sprintf("… %s more %s", term.Bytes(int64(hidden.End-hidden.Start)), where)
+	s.lines = append(s.lines, line{
+		place: s.place, shown: painted{{faint, term.Cut(text, s.width)}}, at: hidden.Start, match: -1, hidden: hidden,
+	})
+}
+
+// foldedText is how much of a folded text is looked at: more than a line has room for.
+const foldedText = 2 << 10
+
+// folded is the first line of a text, and how much more there is.
+func (s *sheet) folded(text string, terms sessiondb.Terms) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	more := ""
-	if n := strings.Count(rest, "\n"); rest != "" {
+	if n := strings.Count(rest, "\n"); rest != "" && s.part == contentPart {
 		more = fmt.Sprintf(" … %s more", plural(int64(n)+1, "line"))
+	} else if rest != "" {
+		first += " " + rest[:boundary(rest, foldedText)]
 	}
-	return m.mark(term.Cut(term.Line(capped(first)), width-term.Width(more)), m.text.words, faint) + m.paint(faint, more)
+	first = oneLine(first[:boundary(first, foldedText)])
+	l := lineOf(first, 0, terms.Find(first))
+	shown := append(l.cut(max(1, s.width-term.Width(more)), faint), piece{faint, term.Cut(more, s.width-1)})
+	s.lines = append(s.lines, line{
+		place: s.place, shown: shown, match: -1, hidden: sessiondb.Span{End: len(text)}, folded: true,
+	})
 }
 
-// plain wraps text in one style.
-func (m *model) plain(text string, width int, s style) (out []string) {
-	for _, l := range lines(text) {
-		out = append(out, m.wrap(l, width, painted{{s, l}})...)
+// quote shows a snippet behind the head, where nothing else of the message shows what
+// was found: it may be the name of an argument of a tool.
+func (s *sheet) quote(snippet textLine) {
+	q := &sheet{place: s.place, width: s.width}
+	q.place.part = headPart
+	q.wrap(snippet, painted{{faint, snippet.text}})
+	s.lines = append(append(s.lines[:1:1], q.lines...), s.lines[1:]...)
+}
+
+// plain wraps text as it is, faint does so with less weight.
+func (s *sheet) plain(text []textLine) { s.wrapAll(text, style{}) }
+func (s *sheet) faint(text []textLine) { s.wrapAll(text, faint) }
+
+func (s *sheet) wrapAll(text []textLine, how style) {
+	for _, l := range text {
+		s.wrap(l, painted{{how, l.text}})
 	}
-	return out
 }
 
 // prose is plain with code in fences set off.
-func (m *model) prose(text string, width int) (out []string) {
-	for rest := lines(text); len(rest) > 0; {
-		line := rest[0]
-		rest = rest[1:]
-		f, ok := fenceOf(line)
+func (s *sheet) prose(text []textLine) {
+	for len(text) > 0 {
+		l := text[0]
+		text = text[1:]
+		f, ok := fenceOf(l.text)
 		if !ok {
-			out = append(out, m.wrap(line, width, painted{{style{}, line}})...)
+			s.wrap(l, painted{{style{}, l.text}})
 			continue
 		}
-		n, closed := f.code(rest)
-		out = append(out, m.wrap(line, width, painted{{code, line}})...)
-		out = append(out, m.code(f, rest[:n], width)...)
-		if rest = rest[n:]; closed {
-			out = append(out, m.wrap(rest[0], width, painted{{code, rest[0]}})...)
-			rest = rest[1:]
+		n, closed := f.code(text)
+		s.wrap(l, painted{{code, l.text}})
+		s.code(f, text[:n])
+		if text = text[n:]; closed {
+			s.wrap(text[0], painted{{code, text[0].text}})
+			text = text[1:]
 		}
 	}
-	return out
 }
 
-// wrap breaks a line, which has its colours, and marks the words in its parts.
-func (m *model) wrap(line string, width int, p painted) (out []string) {
-	for _, part := range term.Wrap(line, width) {
-		for !strings.HasPrefix(line, part) { // a space where it was broken
-			line = line[1:]
+// wrap breaks a line, which has its colours.
+func (s *sheet) wrap(l textLine, p painted) {
+	p = p.marked(l.marks)
+	at := 0
+	for _, part := range term.Wrap(l.text, s.width) {
+		for !strings.HasPrefix(l.text[at:], part) { // a space where it was broken
+			at++
 			p.take(1)
 		}
-		line = line[len(part):]
 		shown := p.take(len(part))
-		if cut := term.Cut(part, width); cut != part { // one character is too wide
-			part, shown = cut, painted{{style{}, cut}}
+		if cut := term.Cut(part, s.width); cut != part { // one character is too wide
+			shown = painted{{style{}, cut}}
 		}
-		out = append(out, m.markIn(part, shown, m.text.words))
+		s.put(l, shown, at, at+len(part))
+		at += len(part)
 	}
-	return out
-}
-
-// lines are the lines of a text, harmless to a terminal, tabs as spaces.
-func lines(text string) []string {
-	safe := strings.ReplaceAll(term.Safe(capped(text)), "\t", "    ")
-	return strings.Split(strings.TrimRight(safe, "\n"), "\n")
-}
-
-// capped cuts what is too long to be read here, and says so.
-func capped(text string) string {
-	if len(text) <= maxText {
-		return text
-	}
-	end := maxText
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "\n… " + term.Bytes(int64(len(text)-end)) + " more: see sessiondb show"
 }

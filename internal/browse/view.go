@@ -133,7 +133,7 @@ func (m *model) textLines(height int) []string {
 	out := make([]string, height)
 	for i := range out {
 		if at := t.top + i; at < len(t.lines) {
-			out[i] = t.lines[at].shown
+			out[i] = m.draw(t.lines[at].shown, at == t.here)
 		}
 	}
 	return out
@@ -194,11 +194,13 @@ func (m *model) row(r row, current bool, width int) []string {
 		about = append(about, transcript.Tags(r.tags))
 	}
 	below := "  " + term.Line(strings.Join(about, " · "))
-	if r.snippet == "" {
+	if r.snippet.text == "" {
 		return []string{title, m.paint(faint, pad(below, width))}
 	}
-	below = "  " + term.Ago(m.o.Now(), r.at) + " · " + term.Line(unmarked(r.snippet))
-	return []string{title, m.mark(pad(below, width), snippetWords(r.snippet), faint)}
+	below = term.Cut("  "+term.Ago(m.o.Now(), r.at)+" · ", width)
+	room := width - term.Width(below)
+	shown := r.snippet.onMatch(room).cut(room, faint)
+	return []string{title, m.paint(faint, below) + m.draw(shown, false) + strings.Repeat(" ", max(0, room-shown.width()))}
 }
 
 // question is what a dialog asks.
