@@ -26,6 +26,7 @@ func bindings() []binding {
 	return []binding{
 		{"enter", "enter", "prints the id of the session and leaves, or runs --exec", "choose", onRow((*model).choose)},
 		{"?", "f1", "shows this help", "help", func(m *model) tea.Cmd { m.dialog = helping; return nil }},
+		{"q esc", "esc", "leaves; in the search, clears it first", "quit", (*model).leave},
 		{"up k", "up", "goes to the session above, or up in the transcript", "", func(m *model) tea.Cmd { return m.move(-1) }},
 		{"down j", "down", "goes to the session below, or down in the transcript", "", func(m *model) tea.Cmd { return m.move(1) }},
 		{"pgup", "pgup", "goes a page up", "", func(m *model) tea.Cmd { return m.move(-m.page()) }},
@@ -45,7 +46,6 @@ func bindings() []binding {
 		{"l", "ctrl+l", "sets the tags of the conversation", "tag", onRow((*model).askTags)},
 		{"d", "ctrl+d", "deletes the conversation, after asking", "delete", onRow((*model).askDelete)},
 		{"e", "ctrl+e", "exports the session to a file, as JSON", "export", onRow((*model).askExport)},
-		{"q esc", "esc", "leaves; in the search, clears it first", "quit", (*model).leave},
 	}
 }
 

@@ -120,6 +120,11 @@ func testLineage(t *testing.T, h *harness) {
 				t.Errorf("lineage of %s: %q", id, got)
 			}
 		}
+		for id, want := range map[string]string{"a": "a b", "b": "a b", "helper": "helper", "branch": "branch"} {
+			if got := must[[]string](t)(db.Chain(t.Context(), id)); strings.Join(got, " ") != want {
+				t.Errorf("chain of %s: %v", id, got)
+			}
+		}
 		up := must[[]sessiondb.Session](t)(db.Ancestors(t.Context(), "helper"))
 		down := must[[]sessiondb.LineageNode](t)(db.Descendants(t.Context(), "b"))
 		if len(up) != 2 || up[0].ID != "a" || up[1].ID != "b" || len(down) != 2 {
@@ -139,6 +144,9 @@ func testLineage(t *testing.T, h *harness) {
 		h.say(t, db, c, "s149")
 		if got := resume(t, db, "s000"); got != "s149" {
 			t.Errorf("resume %s", got)
+		}
+		if got := must[[]string](t)(db.Chain(t.Context(), "s070")); strings.Join(got, " ") != strings.Join(ids, " ") {
+			t.Errorf("chain %v", got)
 		}
 		if got := must[[]sessiondb.Session](t)(db.Ancestors(t.Context(), "s149")); len(got) != 149 || got[0].ID != "s000" {
 			t.Errorf("%d ancestors", len(got))
