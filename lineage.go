@@ -1,6 +1,7 @@
 package sessiondb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -118,10 +119,34 @@ func chainRoot(ctx context.Context, q engine.Queryer, id string) (string, Kind, 
 func (db *DB) Chain(ctx context.Context, id string) (ids []string, err error) {
 	defer wrap(&err, "chain of %s", id)
 	err = db.readPast(ctx, func(q engine.Queryer) error {
-		ids, err = chainIDs(ctx, q, id)
+		root, _, err := chainRoot(ctx, q, id)
+		if err != nil {
+			return err
+		}
+		nodes, err := continuations(ctx, q, 0, root)
+		ids = downwards(root, nodes)
 		return err
 	})
 	return ids, err
+}
+
+// downwards are the ids of a chain, each behind the one that it continues.
+func downwards(root string, nodes []chainNode) (ids []string) {
+	slices.SortFunc(nodes, func(a, b chainNode) int {
+		return cmp.Or(cmp.Compare(a.started, b.started), cmp.Compare(a.id, b.id))
+	})
+	below := map[string][]string{}
+	for _, n := range nodes {
+		if n.id == root {
+			ids = []string{root}
+		} else {
+			below[n.parent] = append(below[n.parent], n.id)
+		}
+	}
+	for i := 0; i < len(ids); i++ {
+		ids = append(ids, below[ids[i]]...)
+	}
+	return ids
 }
 
 // chainIDs returns every session of the compression chain that a session

@@ -125,6 +125,9 @@ func testLineage(t *testing.T, h *harness) {
 				t.Errorf("chain of %s: %v", id, got)
 			}
 		}
+		if got, err := db.Chain(t.Context(), "none"); err != nil || len(got) > 0 {
+			t.Errorf("unknown: %v, %v", got, err)
+		}
 		up := must[[]sessiondb.Session](t)(db.Ancestors(t.Context(), "helper"))
 		down := must[[]sessiondb.LineageNode](t)(db.Descendants(t.Context(), "b"))
 		if len(up) != 2 || up[0].ID != "a" || up[1].ID != "b" || len(down) != 2 {
