@@ -170,7 +170,8 @@ func (t *tx) checkTexts(ctx context.Context) ([]engine.Finding, error) {
 func (t *tx) eachWrong(ctx context.Context, fn func(ids []int64) error) error {
 	var last *int64
 	for {
-		texts, err := t.texts(ctx, `SELECT m.id, `+textColumns+` FROM messages m WHERE ($1::bigint IS NULL OR m.id > $1)
+		texts := map[int64]said{}
+		err := t.eachText(ctx, func(id int64, m said) { texts[id] = m }, `SELECT m.id, `+textColumns+` FROM messages m WHERE ($1::bigint IS NULL OR m.id > $1)
  AND EXISTS (SELECT 1 FROM sessiondb_terms t WHERE t.message_id = m.id) ORDER BY m.id LIMIT $2`, last, indexStep)
 		if err != nil || len(texts) == 0 {
 			return err
@@ -263,13 +264,14 @@ func (s *store) Repair(ctx context.Context, o engine.RepairOptions) error {
 				return err
 			}
 		}
-		if added, err = e.Exec(ctx, `INSERT INTO sessiondb_unindexed SELECT m.id`+withoutTerms+` ON CONFLICT DO NOTHING`); err != nil {
-			return err
-		}
-		return t.index(ctx)
+		added, err = e.Exec(ctx, `INSERT INTO sessiondb_unindexed SELECT m.id`+withoutTerms+` ON CONFLICT DO NOTHING`)
+		return err
 	})
 	if err != nil {
 		return err
+	}
+	if err := s.indexAll(ctx); err != nil {
+		return mapError(err)
 	}
 	if wrong > 0 {
 		did("index_text", "%d messages were put into the search index anew", wrong)

@@ -51,15 +51,10 @@ func (c *compiler) combinedList(nodes []searchql.Node, op string, ranked bool) (
 	return `(` + strings.Join(list, op) + `)`, len(list) > 0
 }
 
-// anySeveral asks whether a message has several parts. Where the server has no
-// statistics yet, for a table that was just filled, it would read all of it to find
-// whether a row EXISTS; the least one it looks up.
-const anySeveral = `SELECT MIN(message_id) IS NOT NULL FROM sessiondb_terms WHERE part > 0`
-
 // compileWords is compile for a query of words alone: messages with their ranks. ok
-// is false for any other, and where messages without terms have to be read.
+// is false for any other.
 func (c *compiler) compileWords(root searchql.Node) (f fragment, ok bool, err error) {
-	if !c.tx.store.knowsParts || len(c.unindexed) > 0 {
+	if !c.tx.store.knowsParts {
 		return f, false, nil
 	}
 	query, ok := c.combined(root, true)
@@ -68,22 +63,18 @@ func (c *compiler) compileWords(root searchql.Node) (f fragment, ok bool, err er
 	if !ok {
 		return f, false, nil
 	}
-	var several bool
-	if err := c.tx.QueryRow(c.ctx, anySeveral).Scan(&several); err != nil {
-		return f, false, err
-	}
-	f = fragment{`SELECT message_id, -ts_rank(words, ?::text::tsquery, 1)::float8 AS rank FROM sessiondb_terms t WHERE words @@ ?::text::tsquery`, []any{rank, query}}
-	if !several {
+	f = fragment{`SELECT message_id, -ts_rank(words, ?::text::tsquery, 1)::float8 AS rank FROM ` + c.waiting.terms() + ` t WHERE words @@ ?::text::tsquery`, []any{rank, query}}
+	if !c.tx.looked.several && !c.waiting.several() {
 		return f, true, nil
 	}
 	// A list of them would be read from end to end for each hit.
-	f = f.and(` AND NOT EXISTS (SELECT 1 FROM sessiondb_terms p WHERE p.message_id = t.message_id AND p.part > 0)`)
+	f = f.and(` AND NOT EXISTS (SELECT 1 FROM ` + c.waiting.terms() + ` p WHERE p.message_id = t.message_id AND p.part > 0)`)
 	c.several = true
 	slow, err := c.node(root, true)
 	if err != nil {
 		return f, false, err
 	}
-	f = f.and(` UNION ALL SELECT k.message_id, (SELECT -MAX(ts_rank(t.words, ?::text::tsquery, 1))::float8 FROM sessiondb_terms t WHERE t.message_id = k.message_id)
+	f = f.and(` UNION ALL SELECT k.message_id, (SELECT -MAX(ts_rank(t.words, ?::text::tsquery, 1))::float8 FROM `+c.waiting.terms()+` t WHERE t.message_id = k.message_id)
  FROM (SELECT DISTINCT message_id FROM (`, rank)
 	return f.and(slow.sql+`) parts) k`, slow.args...), true, nil
 }

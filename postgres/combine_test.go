@@ -31,8 +31,12 @@ func tell(t *testing.T, db *sessiondb.DB) {
 // Words of a query may stand in two parts of a message, and a word that may not
 // stand in it is in a part where the others are not.
 func TestWordsOfSeveralParts(t *testing.T) {
-	db, dsn := open(t)
+	dsn, _ := newSchema(t)
+	db, s := openIdle(t, dsn)
 	tell(t, db)
+	if err := s.indexAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	var n int
 	err := raw(t, dsn).QueryRow(t.Context(), `SELECT COUNT(DISTINCT message_id) FROM sessiondb_terms WHERE part > 0`).Scan(&n)
 	if err != nil || n != 4 {

@@ -24,24 +24,24 @@ func (f fragment) and(sql string, args ...any) fragment {
 // compiler makes a query for the ids of messages of a tree. Each term is a query
 // of its own over the parts of messages, since two terms may stand in two parts.
 type compiler struct {
-	ctx       context.Context
-	tx        *tx
-	unindexed map[int64]said // messages without terms
-	rank      []string       // the words of the query, each a tsquery
-	several   bool           // only messages of several parts are looked for
+	ctx     context.Context
+	tx      *tx
+	waiting *termRows // the terms that the index lacks
+	rank    []string  // the words of the query, each a tsquery
+	several bool      // only messages of several parts are looked for
 }
 
 // compile returns a query for the messages; ranked says that their ranks are in it.
-func (c *compiler) compile(root searchql.Node) (f fragment, ranked bool, err error) {
-	c.unindexed, err = c.tx.texts(c.ctx, `SELECT m.id, `+textColumns+` FROM sessiondb_unindexed u JOIN messages m ON m.id = u.id`)
-	if err != nil {
+// It is run with what stands before it by [termRows.before].
+func (c *compiler) compile(q searchql.Query) (f fragment, ranked bool, err error) {
+	if err := c.look(q); err != nil {
 		return f, false, err
 	}
-	if f, ranked, err = c.compileWords(root); ranked || err != nil {
+	if f, ranked, err = c.compileWords(q.Root); ranked || err != nil {
 		return f, ranked, err
 	}
-	f, err = c.node(root, true)
-	if _, alone := root.(*searchql.Term); alone {
+	f, err = c.node(q.Root, true)
+	if _, alone := q.Root.(*searchql.Term); alone {
 		f.sql = `SELECT DISTINCT message_id FROM (` + f.sql + `) parts` // else a set is made of it anyway
 	}
 	return f, false, err
@@ -80,25 +80,12 @@ func (c *compiler) join(nodes []searchql.Node, op string, ranked bool) (out frag
 	return out, nil
 }
 
-// term is a query for the messages that a term matches.
-func (c *compiler) term(t *searchql.Term, ranked bool) (fragment, error) {
-	p := text.Pattern{Text: t.Text, Fragment: t.Fragment, Prefix: t.Prefix, Touching: touches}
-	f, err := c.indexed(t, p, ranked)
-	if err != nil {
-		return f, err
-	}
-	if more := holding(p, c.unindexed); len(more) > 0 {
-		f = f.and(` UNION SELECT unnest(?::bigint[])`, more)
-	}
-	return f, nil
-}
-
 const nothing = `SELECT NULL::bigint AS message_id WHERE FALSE`
 
-// indexed is a query for the messages whose terms match.
-func (c *compiler) indexed(t *searchql.Term, p text.Pattern, ranked bool) (fragment, error) {
+// term is a query for the messages that a term matches.
+func (c *compiler) term(t *searchql.Term, ranked bool) (fragment, error) {
 	if t.Fragment {
-		return c.fragment(p)
+		return c.fragment(patternOf(t))
 	}
 	query := phraseQuery(t)
 	if query == "" {
@@ -107,9 +94,9 @@ func (c *compiler) indexed(t *searchql.Term, p text.Pattern, ranked bool) (fragm
 	if ranked {
 		c.rank = append(c.rank, `(`+query+`)`)
 	}
-	f := fragment{`SELECT message_id FROM sessiondb_terms WHERE words @@ ?::text::tsquery`, []any{query}}
+	f := fragment{`SELECT message_id FROM ` + c.waiting.terms() + ` t WHERE words @@ ?::text::tsquery`, []any{query}}
 	if c.several {
-		f = f.and(` AND message_id IN (SELECT message_id FROM sessiondb_terms WHERE part > 0)`)
+		f = f.and(` AND message_id IN (SELECT message_id FROM ` + c.waiting.terms() + ` p WHERE part > 0)`)
 	}
 	return f, nil
 }
@@ -145,7 +132,7 @@ func (c *compiler) fragment(p text.Pattern) (fragment, error) {
 	if n < gramChars {
 		list[0] += ":*"
 	}
-	set := fragment{`SELECT message_id FROM sessiondb_terms WHERE grams @@ ?::text::tsquery`, []any{strings.Join(list, " & ")}}
+	set := fragment{`SELECT message_id FROM ` + c.waiting.terms() + ` t WHERE grams @@ ?::text::tsquery`, []any{strings.Join(list, " & ")}}
 	if n <= gramChars {
 		return set, nil
 	}
@@ -155,20 +142,28 @@ func (c *compiler) fragment(p text.Pattern) (fragment, error) {
 
 // verified reads candidates and returns those that hold a text.
 func (c *compiler) verified(p text.Pattern, candidates fragment) ([]int64, error) {
-	texts, err := c.tx.texts(c.ctx, numbered(`SELECT m.id, `+textColumns+` FROM (`+candidates.sql+`) k JOIN messages m ON m.id = k.message_id`), candidates.args...)
-	return holding(p, texts), err
+	ids := []int64{}
+	f := c.waiting.before(fragment{`SELECT m.id, ` + textColumns + ` FROM (` + candidates.sql + `) k JOIN messages m ON m.id = k.message_id`, candidates.args})
+	err := c.tx.eachText(c.ctx, func(id int64, m said) {
+		if m.holds(p) {
+			ids = append(ids, id)
+		}
+	}, numbered(f.sql), f.args...)
+	return ids, err
 }
 
-// holding returns the messages that a pattern matches.
-func holding(p text.Pattern, texts map[int64]said) []int64 {
-	out := []int64{}
-	for id, m := range texts {
-		for _, s := range m.forms() {
+func patternOf(t *searchql.Term) text.Pattern {
+	return text.Pattern{Text: t.Text, Fragment: t.Fragment, Prefix: t.Prefix, Touching: touches}
+}
+
+// holds reports whether a pattern stands in a message.
+func (m said) holds(patterns ...text.Pattern) bool {
+	for _, s := range m.forms() {
+		for _, p := range patterns {
 			if p.In(s) {
-				out = append(out, id)
-				break
+				return true
 			}
 		}
 	}
-	return out
+	return false
 }

@@ -6,58 +6,71 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// indexStep is how many messages are cut into terms at a time.
+// indexStep is how many messages are put into the index at a time.
 const indexStep = 200
-
-// index makes the terms of messages that have none yet: those of this
-// transaction, and those that other programs wrote.
-func (t *tx) index(ctx context.Context) error {
-	for first := true; ; first = false {
-		texts, err := t.takeUnindexed(ctx, first)
-		if err != nil || len(texts) == 0 {
-			return err
-		}
-		var b pgx.Batch
-		for id, m := range texts {
-			for i, p := range m.parts() {
-				b.Queue(`INSERT INTO sessiondb_terms VALUES ($1, $2, $3::text::tsvector, $4::text::tsvector)`, id, i, p.words, p.grams)
-			}
-		}
-		if err := t.conn.SendBatch(ctx, &b).Close(); err != nil {
-			return err
-		}
-		if len(texts) < indexStep {
-			return nil
-		}
-	}
-}
 
 const textColumns = `COALESCE(m.content, ''), COALESCE(m.tool_name, ''), COALESCE(m.tool_calls, '')`
 
-// saidNothing is the setting that messages of a transaction are added to.
-const saidNothing = `SET LOCAL sessiondb.said = '0'`
+// takeSQL takes messages off the list of those without terms. One that another store
+// has taken, or that is just being changed, is left for later. A message that was
+// taken stays as it is until its terms are there. Terms that it should not have are
+// those of a text that a transaction changed which saw none of them.
+const takeSQL = `WITH first AS MATERIALIZED (SELECT id FROM sessiondb_unindexed ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED),
+ texts AS MATERIALIZED (SELECT m.id, ` + textColumns + ` FROM messages m WHERE m.id = ANY(ARRAY(SELECT id FROM first)) FOR SHARE SKIP LOCKED),
+ taken AS (DELETE FROM sessiondb_unindexed WHERE id = ANY(ARRAY(SELECT id FROM texts))),
+ old AS (DELETE FROM sessiondb_terms WHERE message_id = ANY(ARRAY(SELECT id FROM texts)))
+SELECT * FROM texts`
 
-// takeUnindexed takes messages off the list of those without terms, and adds those
-// of this transaction. One that another writer has taken is left to it.
-func (t *tx) takeUnindexed(ctx context.Context, mine bool) (map[int64]said, error) {
-	return t.texts(ctx, `WITH taken AS (
- DELETE FROM sessiondb_unindexed WHERE id IN (SELECT id FROM sessiondb_unindexed ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING id)
-SELECT m.id, `+textColumns+` FROM messages m WHERE $2 AND m.id = ANY(string_to_array(current_setting('sessiondb.said'), ',')::bigint[])
-UNION ALL SELECT m.id, `+textColumns+` FROM taken JOIN messages m ON m.id = taken.id`, indexStep, mine)
+// indexSome puts messages that wait into the index, indexStep at most, and returns how
+// many. The server need not have them on its disk at once: what it loses of this in a
+// crash still waits.
+func (s *store) indexSome(ctx context.Context) (n int, err error) {
+	c, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Release()
+	if _, err := c.Exec(ctx, `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off`, pgx.QueryExecModeSimpleProtocol); err != nil {
+		return 0, err
+	}
+	t := &tx{store: s, conn: c.Conn(), writes: true}
+	var rows termRows
+	err = t.eachText(ctx, func(id int64, m said) {
+		rows.add(id, m)
+		n++
+	}, takeSQL, indexStep)
+	if err == nil && n > 0 {
+		f := rows.sql()
+		_, err = c.Exec(ctx, numbered(`INSERT INTO sessiondb_terms `+f.sql), f.args...)
+	}
+	if err != nil || n == 0 {
+		s.rollback(c.Conn())
+		return 0, err
+	}
+	return n, t.commit(ctx)
 }
 
-// texts reads what messages say.
-func (t *tx) texts(ctx context.Context, query string, args ...any) (map[int64]said, error) {
+// indexAll puts all that waits into the index, but what is being changed or taken.
+func (s *store) indexAll(ctx context.Context) error {
+	for {
+		n, err := s.indexSome(ctx)
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}
+
+// eachText calls fn with what messages say.
+func (t *tx) eachText(ctx context.Context, fn func(id int64, m said), query string, args ...any) error {
 	rows, err := t.conn.Query(ctx, query, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := map[int64]said{}
 	var id int64
 	var m said
 	_, err = pgx.ForEachRow(rows, []any{&id, &m.content, &m.toolName, &m.toolCalls}, func() error {
-		out[id] = said{readText(m.content), readText(m.toolName), readText(m.toolCalls)}
+		fn(id, said{readText(m.content), readText(m.toolName), readText(m.toolCalls)})
 		return nil
 	})
-	return out, err
+	return err
 }

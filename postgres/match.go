@@ -19,11 +19,11 @@ func (s *store) Match(ctx context.Context, q engine.Queryer, m engine.Match) (ou
 		return out, nil
 	}
 	c := &compiler{ctx: ctx, tx: t}
-	set, ranks, err := c.compile(m.Query.Root)
+	set, ranks, err := c.compile(m.Query)
 	if err != nil {
 		return out, mapError(err)
 	}
-	r := &matching{ctx: ctx, tx: t, m: m, set: set, ranks: ranks, rank: c.rank}
+	r := &matching{ctx: ctx, tx: t, m: m, set: set, ranks: ranks, rank: c.rank, waiting: c.waiting}
 	if m.Count {
 		out.Counts, err = r.count()
 		return out, err
@@ -51,6 +51,8 @@ type matching struct {
 
 	ranks bool     // the set has the ranks too
 	rank  []string // tsqueries that hits are ranked by, where it has not
+
+	waiting *termRows
 }
 
 // from joins the hits with their messages and sessions, as the filters ask.
@@ -71,7 +73,7 @@ func (r *matching) from() fragment {
 
 func (r *matching) count() (map[string]int64, error) {
 	f := r.from()
-	rows, err := r.tx.Query(r.ctx, `SELECT m.session_id, COUNT(*)`+f.sql+` GROUP BY m.session_id`, f.args...)
+	rows, err := r.query(fragment{`SELECT m.session_id, COUNT(*)` + f.sql + ` GROUP BY m.session_id`, f.args})
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +87,7 @@ func (r *matching) settleOrder() error {
 	}
 	f := fragment{`SELECT COUNT(*) FROM (SELECT 1 FROM (` + r.set.sql, r.set.args}
 	f = f.and(`) h LIMIT ?) k`, r.m.MaxRanked+1)
+	f = r.waiting.before(f)
 	var n int
 	err := r.tx.QueryRow(r.ctx, f.sql, f.args...).Scan(&n)
 	if n > r.m.MaxRanked {
@@ -124,13 +127,18 @@ func (r *matching) stream(each func(engine.Hit) bool) error {
 	return scan.Hits(rows, each)
 }
 
+func (r *matching) query(f fragment) (engine.Rows, error) {
+	f = r.waiting.before(f)
+	return r.tx.Query(r.ctx, f.sql, f.args...)
+}
+
 // page asks for the hits of the page.
 func (r *matching) page() (engine.Rows, error) {
 	if r.ranks && r.m.Order == engine.ByRank && r.m.Where == "" && r.m.Sessions == nil && r.m.Limit > 0 {
 		// The best ones are chosen before messages are looked at.
 		f := fragment{`SELECT m.id, m.session_id, h.rank FROM (` + r.set.sql, r.set.args}
 		f = f.and(` ORDER BY rank, message_id DESC LIMIT ? OFFSET ?) h JOIN messages m ON m.id = h.message_id ORDER BY h.rank, m.id DESC`, r.m.Limit, r.m.Offset)
-		return r.tx.Query(r.ctx, f.sql, f.args...)
+		return r.query(f)
 	}
 	f := r.ranked()
 	order := `rank, m.id DESC`
@@ -147,7 +155,7 @@ func (r *matching) page() (engine.Rows, error) {
 	if r.m.Offset > 0 {
 		f = f.and(` OFFSET ?`, r.m.Offset)
 	}
-	return r.tx.Query(r.ctx, f.sql, f.args...)
+	return r.query(f)
 }
 
 // ranked selects the hits with their ranks: that of the best part of a message, by
@@ -161,6 +169,6 @@ func (r *matching) ranked() fragment {
 		return fragment{`SELECT m.id, m.session_id, 0::float8 AS rank` + from.sql, from.args}
 	}
 	words := strings.Join(r.rank, " | ")
-	return fragment{`SELECT m.id, m.session_id, COALESCE((SELECT -MAX(ts_rank(t.words, ?::text::tsquery, 1))::float8 FROM sessiondb_terms t
+	return fragment{`SELECT m.id, m.session_id, COALESCE((SELECT -MAX(ts_rank(t.words, ?::text::tsquery, 1))::float8 FROM ` + r.waiting.terms() + ` t
  WHERE t.message_id = m.id), 0) AS rank` + from.sql, append([]any{words}, from.args...)}
 }

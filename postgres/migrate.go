@@ -19,7 +19,7 @@ const SchemaVersion = 11
 
 // layout is the version of what this package adds. It rises with schema.sql.
 const (
-	layout    = 5
+	layout    = 6
 	layoutKey = "sessiondb_layout"
 )
 

@@ -138,37 +138,38 @@ CREATE INDEX IF NOT EXISTS sessiondb_terms_several ON sessiondb_terms(message_id
 CREATE INDEX IF NOT EXISTS sessiondb_terms_words ON sessiondb_terms USING gin (words);
 CREATE INDEX IF NOT EXISTS sessiondb_terms_grams ON sessiondb_terms USING gin (grams);
 
--- Messages whose terms are to be made. A transaction of this package hands their
--- ids on to itself, in a setting, and makes them before it ends. What other
--- programs write is put on the list; the next write makes up for it, and until then
--- it is found by being read.
+-- Messages whose terms are to be made: whoever writes a message puts it here, and a
+-- store that is open for writing takes it off soon after, with others: see
+-- indexer.go. Until then a search makes its terms.
 CREATE TABLE IF NOT EXISTS sessiondb_unindexed (
-    id BIGINT PRIMARY KEY REFERENCES messages(id) ON DELETE CASCADE
+    id BIGINT PRIMARY KEY
 );
+ALTER TABLE sessiondb_unindexed DROP CONSTRAINT IF EXISTS sessiondb_unindexed_id_fkey; -- each append would pay for it
 CREATE OR REPLACE FUNCTION sessiondb_message_said() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
-DECLARE
-    said text := current_setting('sessiondb.said', true);
 BEGIN
     IF TG_OP = 'UPDATE' THEN
         DELETE FROM sessiondb_terms WHERE message_id = NEW.id;
     END IF;
-    IF said <> '' THEN
-        PERFORM set_config('sessiondb.said', said || ',' || NEW.id, true);
-    ELSE
-        INSERT INTO sessiondb_unindexed VALUES (NEW.id) ON CONFLICT DO NOTHING;
-    END IF;
+    INSERT INTO sessiondb_unindexed VALUES (NEW.id) ON CONFLICT DO NOTHING;
     RETURN NULL;
 END $$;
 CREATE OR REPLACE TRIGGER sessiondb_message_said AFTER INSERT OR UPDATE OF content, tool_name, tool_calls ON messages
     FOR EACH ROW EXECUTE FUNCTION sessiondb_message_said();
+CREATE OR REPLACE FUNCTION sessiondb_message_gone() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    DELETE FROM sessiondb_unindexed WHERE id IN (SELECT id FROM gone);
+    RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER sessiondb_message_gone AFTER DELETE ON messages REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION sessiondb_message_gone();
 
 -- An id that was given moves the ids that are not, so that those stay higher.
 CREATE OR REPLACE FUNCTION sessiondb_message_id() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-    IF NEW.id > (SELECT last_value FROM messages_id_seq) THEN
+    IF NEW.id > (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM messages_id_seq) THEN
         PERFORM setval('messages_id_seq', NEW.id);
     END IF;
     RETURN NULL;
 END $$;
 CREATE OR REPLACE TRIGGER sessiondb_message_id AFTER INSERT ON messages
-    FOR EACH ROW EXECUTE FUNCTION sessiondb_message_id();
+    FOR EACH ROW WHEN (NEW.id > COALESCE(pg_sequence_last_value('messages_id_seq'), 0)) EXECUTE FUNCTION sessiondb_message_id();

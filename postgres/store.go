@@ -42,6 +42,7 @@ type store struct {
 	odd     oddities
 	closed  atomic.Bool
 	replica *replica // nil without one
+	indexer *indexer // nil where nothing may be written
 
 	warnings warnings
 	turns    *turns
@@ -73,6 +74,9 @@ func openStore(ctx context.Context, dsn string, o Options) (_ *store, err error)
 	if err != nil {
 		s.pool.Close()
 		return nil, err
+	}
+	if s.refusal == nil {
+		s.indexer = newIndexer(s.indexSome)
 	}
 	return s, nil
 }
@@ -141,6 +145,7 @@ func (s *store) Info() engine.Info {
 // refused.
 func (s *store) Close() error {
 	if s.closed.CompareAndSwap(false, true) {
+		s.indexer.close()
 		s.pool.Close()
 		if s.replica != nil {
 			s.replica.pool.Close()

@@ -23,18 +23,18 @@ type tx struct {
 	writes bool
 	open   *rows
 	made   map[any]int64 // ids of odd values that this transaction made
-	said   bool          // messages may have changed
+	said   int64         // messages that were written, or a few more
+	looked *looked       // by the first search in it
 }
 
 // Query implements [engine.Queryer].
 func (t *tx) Query(ctx context.Context, query string, args ...any) (engine.Rows, error) {
 	t.settle()
-	t.noteSaid(query)
 	query = numbered(query)
 	for {
 		raw, err := t.conn.Query(ctx, query, t.params(args)...)
 		if err == nil {
-			r := &rows{tx: t, ctx: ctx, raw: raw}
+			r := &rows{tx: t, ctx: ctx, raw: raw, says: t.says(query)}
 			t.open = r
 			return r, nil
 		}
@@ -69,11 +69,13 @@ func (t *tx) QueryColumns(ctx context.Context, columns, rest string, args ...any
 // Exec implements [engine.Execer].
 func (t *tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	t.settle()
-	t.noteSaid(query)
 	query = numbered(query)
 	for {
 		tag, err := t.conn.Exec(ctx, query, t.params(args)...)
 		if err == nil {
+			if t.says(query) {
+				t.said += tag.RowsAffected()
+			}
 			return tag.RowsAffected(), nil
 		}
 		if err = t.learn(ctx, err); err != nil {
@@ -101,6 +103,7 @@ type rows struct {
 	tx   *tx
 	ctx  context.Context
 	raw  pgx.Rows // nil once all is read
+	says bool     // the statement writes messages
 	rest [][]any  // what was taken into memory
 	vals []any
 	err  error
@@ -130,6 +133,9 @@ func (r *rows) finish() {
 	r.raw.Close()
 	if err := r.raw.Err(); err != nil {
 		r.fail(err)
+	}
+	if r.says {
+		r.tx.said += r.raw.CommandTag().RowsAffected()
 	}
 	r.raw = nil
 	if r.tx.open == r {

@@ -29,24 +29,32 @@ func (s *store) WriteAbout(ctx context.Context, names []string, fn func(engine.E
 		return err
 	}
 	names = slices.Compact(slices.Sorted(slices.Values(names))) // two that want the same ones do not wait for each other
-	return mapError(s.retry(ctx, func() error { return s.writeOnce(ctx, names, fn) }))
+	said := int64(0)
+	err := s.retry(ctx, func() (err error) {
+		said, err = s.writeOnce(ctx, names, fn)
+		return err
+	})
+	if said > 0 && err == nil {
+		s.indexer.wrote(ctx, said)
+	}
+	return mapError(err)
 }
 
-// writeOnce is one try.
-func (s *store) writeOnce(ctx context.Context, names []string, fn func(engine.Execer) error) (err error) {
+// writeOnce is one try. It returns how many messages were written.
+func (s *store) writeOnce(ctx context.Context, names []string, fn func(engine.Execer) error) (said int64, err error) {
 	leave, err := s.turns.enter(ctx, names)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer leave()
 	c, err := s.acquire(ctx)
 	if err != nil {
-		return unreached(err)
+		return 0, unreached(err)
 	}
 	defer c.Release() // one that is still in a transaction, or broken, is thrown away
-	if _, err := c.Exec(ctx, `BEGIN ISOLATION LEVEL READ COMMITTED; `+saidNothing+`; SELECT `+s.locks(names), pgx.QueryExecModeSimpleProtocol); err != nil {
+	if _, err := c.Exec(ctx, `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT `+s.locks(names), pgx.QueryExecModeSimpleProtocol); err != nil {
 		s.rollback(c.Conn())
-		return lostBefore(ctx, c.Conn(), err)
+		return 0, lostBefore(ctx, c.Conn(), err)
 	}
 	t := &tx{store: s, conn: c.Conn(), writes: true}
 	done := false
@@ -57,20 +65,15 @@ func (s *store) writeOnce(ctx context.Context, names []string, fn func(engine.Ex
 		}
 	}()
 	if err := fn(t); err != nil {
-		return lostBefore(ctx, c.Conn(), err)
+		return 0, lostBefore(ctx, c.Conn(), err)
 	}
 	t.end()
-	if t.said {
-		if err := t.index(ctx); err != nil {
-			return lostBefore(ctx, c.Conn(), err)
-		}
-	}
 	done = true
 	if err := t.commit(ctx); err != nil {
-		return err
+		return 0, err
 	}
 	s.noteWritten(ctx, c)
-	return nil
+	return t.said, nil
 }
 
 func (s *store) rollback(c *pgx.Conn) {
@@ -100,9 +103,9 @@ func (t *tx) commit(ctx context.Context) error {
 	return nil
 }
 
-// noteSaid looks whether a statement may change what messages say.
-func (t *tx) noteSaid(query string) {
-	t.said = t.said || t.writes && (strings.Contains(query, "INTO messages") || strings.Contains(query, "UPDATE messages"))
+// says reports whether a statement may change what messages say.
+func (t *tx) says(query string) bool {
+	return t.writes && (strings.Contains(query, "INTO messages") || strings.Contains(query, "UPDATE messages"))
 }
 
 // Read implements [engine.Engine]. A connection that turns out to be lost before fn

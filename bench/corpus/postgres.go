@@ -88,11 +88,25 @@ func (l *loading) fill(ctx context.Context, z Size, copies int) error {
 			return err
 		}
 	}
+	if err := l.indexed(ctx); err != nil {
+		return err
+	}
 	l.say("  indexes")
 	return l.exec(ctx,
 		`SELECT setval('messages_id_seq', (SELECT MAX(id) FROM messages))`,
 		`CREATE INDEX sessiondb_terms_words ON sessiondb_terms USING gin (words)`,
 		`CREATE INDEX sessiondb_terms_grams ON sessiondb_terms USING gin (grams)`)
+}
+
+// indexed waits until the store has made the terms of all messages.
+func (l *loading) indexed(ctx context.Context) error {
+	for waits := true; waits; {
+		if err := l.conn.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM sessiondb_unindexed)`).Scan(&waits); err != nil {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return nil
 }
 
 func (l *loading) exec(ctx context.Context, statements ...string) error {
@@ -115,7 +129,7 @@ func (l *loading) sessions(ctx context.Context, sessions []*session) error {
 }
 
 // messages copies them in the order of time. The triggers of the store note those
-// that were copied, and the next append makes the terms of all.
+// that were copied, and the next append has the terms of all made.
 func (l *loading) messages(ctx context.Context, sessions []*session) error {
 	slots := inTime(sessions)
 	w := newWriter()

@@ -1,0 +1,144 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// indexer puts messages into the index soon after they were written: many at a time
+// cost less than one by one, and who writes does not wait for it. What is left over,
+// by a program that was killed or that is not ours, the next one takes.
+type indexer struct {
+	some func(context.Context) (int, error) // indexes some, and returns how many
+
+	wake    chan struct{} // there is something to do
+	many    chan struct{} // and it should not wait for more
+	ctx     context.Context
+	cancel  context.CancelFunc
+	closing chan struct{}
+	begin   sync.Once
+	ended   chan struct{} // closed when the goroutine is gone, or was never there
+
+	mu     sync.Mutex
+	behind int64         // messages that this store wrote and that may wait
+	moved  chan struct{} // closed when behind gets less
+}
+
+const (
+	// gatherFor is how long messages are waited for that can be indexed together.
+	gatherFor = 25 * time.Millisecond
+
+	// maxBehind is how many messages of a store may wait. Who writes more waits too.
+	maxBehind = 4 * indexStep
+
+	// closeWait is how long Close goes on with it.
+	closeWait = 5 * time.Second
+)
+
+func newIndexer(some func(context.Context) (int, error)) *indexer {
+	x := &indexer{some: some, wake: make(chan struct{}, 1), many: make(chan struct{}, 1), closing: make(chan struct{}), ended: make(chan struct{}), moved: make(chan struct{})}
+	x.ctx, x.cancel = context.WithCancel(context.Background())
+	return x
+}
+
+// look makes the indexer look for messages that wait. Without one it does nothing.
+func (x *indexer) look() {
+	if x == nil {
+		return
+	}
+	x.begin.Do(func() { go x.run() })
+	signal(x.wake)
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // it was given before
+	}
+}
+
+// wrote tells of n messages that were written, and waits while too many wait.
+func (x *indexer) wrote(ctx context.Context, n int64) {
+	if x == nil {
+		return
+	}
+	x.look()
+	for x.mu.Lock(); ; x.mu.Lock() {
+		x.behind, n = x.behind+n, 0
+		behind, moved := x.behind, x.moved
+		x.mu.Unlock()
+		if behind >= indexStep {
+			signal(x.many)
+		}
+		if behind <= maxBehind {
+			return
+		}
+		select {
+		case <-moved:
+		case <-x.ended:
+			return
+		case <-ctx.Done():
+			return // it is written all the same
+		}
+	}
+}
+
+// run indexes until the indexer is closed and what this store wrote is done.
+func (x *indexer) run() {
+	defer close(x.ended)
+	for open := true; open; {
+		select {
+		case <-x.wake:
+			open = x.gather()
+		case <-x.closing:
+			open = false
+		}
+		for {
+			n, err := x.some(x.ctx)
+			left := x.done(int64(n), err == nil && n == indexStep)
+			if err != nil || n < indexStep || !open && left == 0 {
+				break // after an error, with the next write or search
+			}
+		}
+	}
+}
+
+// gather waits a moment for more; it is false where there will be none.
+func (x *indexer) gather() bool {
+	t := time.NewTimer(gatherFor)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-x.many:
+	case <-x.closing:
+		return false
+	}
+	return true
+}
+
+// done notes that n messages were indexed and whether others may wait, and returns how
+// many of this store.
+func (x *indexer) done(n int64, more bool) int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.behind = max(0, x.behind-n); !more {
+		x.behind = 0
+	}
+	close(x.moved)
+	x.moved = make(chan struct{})
+	return x.behind
+}
+
+// close ends the indexer, after it has done what this store wrote.
+func (x *indexer) close() {
+	if x == nil {
+		return
+	}
+	x.begin.Do(func() { close(x.ended) }) // nothing was written
+	close(x.closing)
+	t := time.AfterFunc(closeWait, x.cancel)
+	<-x.ended
+	t.Stop()
+	x.cancel()
+}

@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/sessiondb-go/sessiondb/internal/searchql"
+	"github.com/sessiondb-go/sessiondb/internal/text"
+)
+
+// Messages wait for a moment until they are in the index. A search makes the terms of
+// those that it may find and hands them over, as rows beside those of the table: what
+// is found, and in which order, is the same before and after.
+
+// looked is what a search has to know first.
+type looked struct {
+	waits   bool // messages wait for the index
+	several bool // some in the index have several parts
+}
+
+// lookSQL is for looked. Where the server has no statistics yet, for a table that was
+// just filled, it would read all of it to find whether a row EXISTS; the least one it
+// looks up.
+const lookSQL = `SELECT (SELECT MIN(id) FROM sessiondb_unindexed) IS NOT NULL, (SELECT MIN(message_id) FROM sessiondb_terms WHERE part > 0) IS NOT NULL`
+
+// look finds out what waits, and what of it a query may find.
+func (c *compiler) look(q searchql.Query) error {
+	if c.tx.looked == nil {
+		l := &looked{}
+		if err := c.tx.QueryRow(c.ctx, lookSQL).Scan(&l.waits, &l.several); err != nil {
+			return err
+		}
+		c.tx.looked = l
+	}
+	if !c.tx.looked.waits {
+		return nil
+	}
+	c.tx.store.indexer.look()
+	var patterns []text.Pattern
+	for _, t := range q.Terms() {
+		patterns = append(patterns, patternOf(t))
+	}
+	var err error
+	c.waiting, err = c.tx.waiting(c.ctx, patterns)
+	return err
+}
+
+// waiting makes the terms of messages that the index lacks and that hold one of the
+// patterns; nil where there is none.
+func (t *tx) waiting(ctx context.Context, patterns []text.Pattern) (*termRows, error) {
+	var rows termRows
+	err := t.eachText(ctx, func(id int64, m said) {
+		if m.holds(patterns...) {
+			rows.add(id, m)
+		}
+	}, `SELECT m.id, `+textColumns+` FROM messages m WHERE m.id = ANY(ARRAY(SELECT id FROM sessiondb_unindexed))`)
+	if err != nil || len(rows.ids) == 0 {
+		return nil, err
+	}
+	return &rows, nil
+}
+
+// termRows are rows of sessiondb_terms that are not there.
+type termRows struct {
+	ids, parts   []int64
+	words, grams []string
+}
+
+func (r *termRows) add(id int64, m said) {
+	for i, p := range m.parts() {
+		r.ids, r.parts = append(r.ids, id), append(r.parts, int64(i))
+		r.words, r.grams = append(r.words, p.words), append(r.grams, p.grams)
+	}
+}
+
+// sql selects the rows.
+func (r *termRows) sql() fragment {
+	return fragment{`SELECT message_id, part::int, words::tsvector, grams::tsvector
+ FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[]) made(message_id, part, words, grams)`, []any{r.ids, r.parts, r.words, r.grams}}
+}
+
+// terms is what the terms of all messages are selected from, in a statement that
+// before was called for.
+func (r *termRows) terms() string {
+	if r == nil {
+		return `sessiondb_terms`
+	}
+	return `(SELECT message_id, part, words, grams FROM sessiondb_terms UNION ALL SELECT message_id, part, words, grams FROM waiting)`
+}
+
+// before puts before a statement what terms needs.
+func (r *termRows) before(f fragment) fragment {
+	if r == nil {
+		return f
+	}
+	rows := r.sql()
+	return fragment{`WITH waiting AS MATERIALIZED (` + rows.sql + `) `, rows.args}.and(f.sql, f.args...)
+}
+
+// several says that a message has several of the rows.
+func (r *termRows) several() bool {
+	if r != nil {
+		for _, part := range r.parts {
+			if part > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
