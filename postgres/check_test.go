@@ -10,10 +10,13 @@ import (
 // What is missing, and what does not fit, is found, and mended.
 func TestCheckFinds(t *testing.T) {
 	dsn, _ := newSchema(t)
-	db := openAt(t, dsn)
+	db, s := openIdle(t, dsn)
 	session(t, db, "s")
 	say(t, db, "s", "a zebra")
 	say(t, db, "s", "a lion")
+	if err := s.indexAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	codes := func() (out []string) {
 		found, err := db.Check(t.Context(), sessiondb.CheckOptions{Full: true})
 		if err != nil {

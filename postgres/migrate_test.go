@@ -14,7 +14,7 @@ func TestLayoutOrder(t *testing.T) {
 	for _, test := range []struct {
 		stored string
 		older  bool
-	}{{"10", false}, {"5", false}, {"4", true}, {"04", true}, {"", true}, {"x", true}} {
+	}{{"10", false}, {"6", false}, {"4", true}, {"04", true}, {"", true}, {"x", true}} {
 		t.Run(test.stored, func(t *testing.T) {
 			if _, err := c.Exec(t.Context(), `UPDATE state_meta SET value = $1 WHERE key = $2`, test.stored, layoutKey); err != nil {
 				t.Fatal(err)
