@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -204,16 +206,16 @@ func TestWaitingIsTheSame(t *testing.T) {
 		return out
 	}
 	waiting := answers()
-	if n, err := s.indexSome(t.Context()); err != nil || int64(n) != all {
-		t.Fatalf("%d of %d messages were indexed, %v", n, all, err)
+	if x, err := s.indexStep(t.Context(), 0); err != nil || int64(x.n) != all {
+		t.Fatalf("%+v of %d messages, %v", x, all, err)
 	}
 	if d := cmp.Diff(answers(), waiting); d != "" {
 		t.Errorf("found in the index, and while they waited:\n%s", d)
 	}
 	say(t, db, "s", "one more alpha omega 배포") // waits beside those that are there
 	one := answers()
-	if n, err := s.indexSome(t.Context()); err != nil || n != 1 {
-		t.Fatalf("%d messages were indexed, %v", n, err)
+	if x, err := s.indexStep(t.Context(), 0); err != nil || x.n != 1 {
+		t.Fatalf("%+v, %v", x, err)
 	}
 	if d := cmp.Diff(answers(), one); d != "" {
 		t.Errorf("found in the index, and while one waited:\n%s", d)
@@ -251,5 +253,83 @@ func TestIndexer(t *testing.T) {
 		if n := waits(t, c); n != 0 {
 			t.Errorf("who %s and is closed leaves %d messages", name, n)
 		}
+	}
+}
+
+// What others are changing is passed over, however much it is.
+func TestIndexPassesOver(t *testing.T) {
+	dsn, _ := newSchema(t)
+	db, s := openIdle(t, dsn)
+	session(t, db, "s")
+	c, other := raw(t, dsn), raw(t, dsn)
+	exec := func(c *pgx.Conn, sql string) {
+		t.Helper()
+		if _, err := c.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(c, fmt.Sprintf(`INSERT INTO messages (session_id, role, content, timestamp) SELECT 's', 'user', 'a zebra', n FROM generate_series(1, %d) n`, 4*indexStep))
+	exec(other, fmt.Sprintf(`BEGIN; UPDATE messages SET content = 'a lion' WHERE id <= %d`, 2*indexStep+1))
+	if err := s.indexAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := waits(t, c); n != 2*indexStep+1 {
+		t.Errorf("%d messages wait, not those %d that are being changed", n, 2*indexStep+1)
+	}
+	exec(other, `COMMIT`)
+	if err := s.indexAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n, lions := waits(t, c), hits(t, db, sessiondb.SearchQuery{Text: "lion"}); n != 0 || lions != 2*indexStep+1 {
+		t.Errorf("%d messages wait, %d lions", n, lions)
+	}
+}
+
+// Long messages are put into the index a few at a time.
+func TestIndexStepIsBounded(t *testing.T) {
+	dsn, _ := newSchema(t)
+	db, s := openIdle(t, dsn)
+	session(t, db, "s")
+	for range 3 {
+		say(t, db, "s", strings.Repeat("long ", indexBytes/8))
+	}
+	say(t, db, "s", strings.Repeat("longer ", indexBytes/4))
+	var last int64
+	for _, want := range []indexed{{2, 2, true}, {2, 4, false}} {
+		x, err := s.indexStep(t.Context(), last)
+		if err != nil || x != want {
+			t.Errorf("%+v, not %+v, %v", x, want, err)
+		}
+		last = x.last
+	}
+}
+
+// Who can't index says so once, and goes on when it can.
+func TestIndexingFails(t *testing.T) {
+	dsn, _ := newSchema(t)
+	var log bytes.Buffer
+	db, err := Open(t.Context(), dsn, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := raw(t, dsn)
+	session(t, db, "s")
+	rename := func(from, to string) {
+		t.Helper()
+		if _, err := c.Exec(t.Context(), `ALTER TABLE `+from+` RENAME TO `+to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename("sessiondb_terms", "gone")
+	for range 2 * maxBehind { // nobody waits for ever
+		say(t, db, "s", "a zebra")
+	}
+	rename("gone", "sessiondb_terms")
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+	caughtUp(t, dsn)
+	if n := strings.Count(log.String(), "search index"); n != 1 {
+		t.Errorf("logged %d times:\n%s", n, log.String())
 	}
 }

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"log/slog"
+	"math"
 	"sync"
 	"time"
 )
@@ -10,7 +12,8 @@ import (
 // cost less than one by one, and who writes does not wait for it. What is left over,
 // by a program that was killed or that is not ours, the next one takes.
 type indexer struct {
-	some func(context.Context) (int, error) // indexes some, and returns how many
+	index func(ctx context.Context, going func(n int) bool) error // store.indexWaiting
+	log   *slog.Logger
 
 	wake    chan struct{} // there is something to do
 	many    chan struct{} // and it should not wait for more
@@ -21,7 +24,7 @@ type indexer struct {
 	ended   chan struct{} // closed when the goroutine is gone, or was never there
 
 	mu     sync.Mutex
-	behind int64         // messages that this store wrote and that may wait
+	behind int           // messages that this store wrote and that may wait
 	moved  chan struct{} // closed when behind gets less
 }
 
@@ -30,14 +33,17 @@ const (
 	gatherFor = 25 * time.Millisecond
 
 	// maxBehind is how many messages of a store may wait. Who writes more waits too.
-	maxBehind = 4 * indexStep
+	maxBehind = 2 * indexStep
 
 	// closeWait is how long Close goes on with it.
 	closeWait = 5 * time.Second
 )
 
-func newIndexer(some func(context.Context) (int, error)) *indexer {
-	x := &indexer{some: some, wake: make(chan struct{}, 1), many: make(chan struct{}, 1), closing: make(chan struct{}), ended: make(chan struct{}), moved: make(chan struct{})}
+func newIndexer(index func(context.Context, func(int) bool) error, log *slog.Logger) *indexer {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	x := &indexer{index: index, log: log, wake: make(chan struct{}, 1), many: make(chan struct{}, 1), closing: make(chan struct{}), ended: make(chan struct{}), moved: make(chan struct{})}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	return x
 }
@@ -59,7 +65,7 @@ func signal(c chan struct{}) {
 }
 
 // wrote tells of n messages that were written, and waits while too many wait.
-func (x *indexer) wrote(ctx context.Context, n int64) {
+func (x *indexer) wrote(ctx context.Context, n int) {
 	if x == nil {
 		return
 	}
@@ -87,6 +93,7 @@ func (x *indexer) wrote(ctx context.Context, n int64) {
 // run indexes until the indexer is closed and what this store wrote is done.
 func (x *indexer) run() {
 	defer close(x.ended)
+	failed := false
 	for open := true; open; {
 		select {
 		case <-x.wake:
@@ -94,13 +101,12 @@ func (x *indexer) run() {
 		case <-x.closing:
 			open = false
 		}
-		for {
-			n, err := x.some(x.ctx)
-			left := x.done(int64(n), err == nil && n == indexStep)
-			if err != nil || n < indexStep || !open && left == 0 {
-				break // after an error, with the next write or search
-			}
+		err := x.index(x.ctx, x.going)
+		if err != nil && !failed && x.ctx.Err() == nil {
+			x.log.Warn("messages are not put into the search index, and searches read them", "error", mapError(err))
 		}
+		failed = err != nil // it is tried again with the next write or search
+		x.done(math.MaxInt)
 	}
 }
 
@@ -117,14 +123,22 @@ func (x *indexer) gather() bool {
 	return true
 }
 
-// done notes that n messages were indexed and whether others may wait, and returns how
-// many of this store.
-func (x *indexer) done(n int64, more bool) int64 {
+// going notes that n messages were indexed. It is false when nobody waits for more.
+func (x *indexer) going(n int) bool {
+	left := x.done(n)
+	select {
+	case <-x.closing:
+		return left > 0
+	default:
+		return true
+	}
+}
+
+// done notes that n messages were indexed, and returns how many of this store are left.
+func (x *indexer) done(n int) int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.behind = max(0, x.behind-n); !more {
-		x.behind = 0
-	}
+	x.behind = max(0, x.behind-n)
 	close(x.moved)
 	x.moved = make(chan struct{})
 	return x.behind

@@ -40,6 +40,8 @@ func TestKilledWriters(t *testing.T) {
 	}
 	a.group.Wait()
 	a.judge(t, db)
+	caughtUp(t, dsn)
+	a.judge(t, db)
 }
 
 // The primary dies under load and the standby takes its place: programs find it by
@@ -65,6 +67,8 @@ func TestFailover(t *testing.T) {
 		_ = w.Process.Kill()
 	}
 	a.group.Wait()
+	a.judge(t, db)
+	caughtUp(t, pair.Both)
 	a.judge(t, db)
 }
 

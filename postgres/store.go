@@ -23,7 +23,7 @@ const (
 	// leastConns is how many connections a store may have at least.
 	leastConns = 8
 
-	// readConns is how many of them no write takes.
+	// readConns is how many of them no write takes, nor the index.
 	readConns = 2
 )
 
@@ -63,7 +63,7 @@ func openStore(ctx context.Context, dsn string, o Options) (_ *store, err error)
 		}
 	}()
 	s.configure(config, o)
-	s.turns = newTurns(int(config.MaxConns) - readConns)
+	s.turns = newTurns(int(config.MaxConns) - readConns - 1)
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func openStore(ctx context.Context, dsn string, o Options) (_ *store, err error)
 		return nil, err
 	}
 	if s.refusal == nil {
-		s.indexer = newIndexer(s.indexSome)
+		s.indexer = newIndexer(s.indexWaiting, o.Logger)
 	}
 	return s, nil
 }

@@ -56,6 +56,14 @@ func (m said) parts() []part {
 	return out
 }
 
+// wordsAlone is parts without the fragments.
+func (m said) wordsAlone() (out []part) {
+	for _, w := range wordParts(m.forms()) {
+		out = append(out, part{words: w})
+	}
+	return out
+}
+
 // placed is a word and its place in the order of words.
 type placed struct {
 	word  string

@@ -1,8 +1,6 @@
 package postgres
 
 import (
-	"context"
-
 	"github.com/sessiondb-go/sessiondb/internal/searchql"
 	"github.com/sessiondb-go/sessiondb/internal/text"
 )
@@ -17,16 +15,25 @@ type looked struct {
 	several bool // some in the index have several parts
 }
 
-// lookSQL is for looked. Where the server has no statistics yet, for a table that was
+// These are for looked. Where the server has no statistics yet, for a table that was
 // just filled, it would read all of it to find whether a row EXISTS; the least one it
 // looks up.
-const lookSQL = `SELECT (SELECT MIN(id) FROM sessiondb_unindexed) IS NOT NULL, (SELECT MIN(message_id) FROM sessiondb_terms WHERE part > 0) IS NOT NULL`
+const (
+	waitsSQL   = `(SELECT MIN(id) FROM sessiondb_unindexed) IS NOT NULL`
+	severalSQL = `(SELECT MIN(message_id) FROM sessiondb_terms WHERE part > 0) IS NOT NULL`
+	lookSQL    = `SELECT ` + waitsSQL + `, ` + severalSQL
+	lookOldSQL = `SELECT ` + waitsSQL + `, false` // where no index knows the other
+)
 
 // look finds out what waits, and what of it a query may find.
 func (c *compiler) look(q searchql.Query) error {
 	if c.tx.looked == nil {
 		l := &looked{}
-		if err := c.tx.QueryRow(c.ctx, lookSQL).Scan(&l.waits, &l.several); err != nil {
+		sql := lookSQL
+		if !c.tx.store.knowsParts {
+			sql = lookOldSQL
+		}
+		if err := c.tx.QueryRow(c.ctx, sql).Scan(&l.waits, &l.several); err != nil {
 			return err
 		}
 		c.tx.looked = l
@@ -35,29 +42,27 @@ func (c *compiler) look(q searchql.Query) error {
 		return nil
 	}
 	c.tx.store.indexer.look()
+	parts := said.parts
+	if _, ok := c.combined(q.Root, false); ok {
+		parts = said.wordsAlone // most of a message's terms are fragments
+	}
 	var patterns []text.Pattern
 	for _, t := range q.Terms() {
 		patterns = append(patterns, patternOf(t))
 	}
-	var err error
-	c.waiting, err = c.tx.waiting(c.ctx, patterns)
+	var rows termRows
+	err := c.tx.eachText(c.ctx, func(id int64, m said) {
+		if m.holds(patterns...) {
+			rows.add(id, parts(m))
+		}
+	}, waitingSQL)
+	if err == nil && len(rows.ids) > 0 {
+		c.waiting = &rows
+	}
 	return err
 }
 
-// waiting makes the terms of messages that the index lacks and that hold one of the
-// patterns; nil where there is none.
-func (t *tx) waiting(ctx context.Context, patterns []text.Pattern) (*termRows, error) {
-	var rows termRows
-	err := t.eachText(ctx, func(id int64, m said) {
-		if m.holds(patterns...) {
-			rows.add(id, m)
-		}
-	}, `SELECT m.id, `+textColumns+` FROM messages m WHERE m.id = ANY(ARRAY(SELECT id FROM sessiondb_unindexed))`)
-	if err != nil || len(rows.ids) == 0 {
-		return nil, err
-	}
-	return &rows, nil
-}
+const waitingSQL = `SELECT m.id, ` + textColumns + ` FROM messages m WHERE m.id = ANY(ARRAY(SELECT id FROM sessiondb_unindexed))`
 
 // termRows are rows of sessiondb_terms that are not there.
 type termRows struct {
@@ -65,8 +70,8 @@ type termRows struct {
 	words, grams []string
 }
 
-func (r *termRows) add(id int64, m said) {
-	for i, p := range m.parts() {
+func (r *termRows) add(id int64, parts []part) {
+	for i, p := range parts {
 		r.ids, r.parts = append(r.ids, id), append(r.parts, int64(i))
 		r.words, r.grams = append(r.words, p.words), append(r.grams, p.grams)
 	}

@@ -174,6 +174,9 @@ func (a *acked) judge(t *testing.T, db *sessiondb.DB) {
 				there[text] = m.ID
 			}
 		}
+		if n := hits(t, db, sessiondb.SearchQuery{Text: id}); n != int64(len(ms)) {
+			t.Errorf("%d of %d messages of %s are found", n, len(ms), id)
+		}
 		s, err := db.Session(t.Context(), id)
 		if err != nil || s.MessageCount != int64(len(ms)) {
 			t.Errorf("%s has %d messages and counts %d, %v", id, len(ms), s.MessageCount, err)
@@ -192,5 +195,22 @@ func (a *acked) judge(t *testing.T, db *sessiondb.DB) {
 	}
 	for _, f := range a.failed {
 		t.Error(f)
+	}
+}
+
+// caughtUp lets another program look, which puts into the index what those left over
+// that were killed.
+func caughtUp(t *testing.T, dsn string) {
+	t.Helper()
+	c := raw(t, dsn)
+	if _, err := c.Exec(t.Context(), `SELECT set_config('search_path', current_setting('search_path') || ', `+defaultSchema+`', false)`); err != nil {
+		t.Fatal(err)
+	}
+	for n := int64(1); n > 0; n = waits(t, c) { // the server may not know yet that some are gone
+		db := openAt(t, dsn)
+		hits(t, db, sessiondb.SearchQuery{Text: "one"})
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
