@@ -63,18 +63,18 @@ func (c *compiler) compileWords(root searchql.Node) (f fragment, ok bool, err er
 	if !ok {
 		return f, false, nil
 	}
-	f = fragment{`SELECT message_id, -ts_rank(words, ?::text::tsquery, 1)::float8 AS rank FROM ` + c.waiting.terms() + ` t WHERE words @@ ?::text::tsquery`, []any{rank, query}}
-	if !c.tx.looked.several && !c.waiting.several() {
+	f = fragment{`SELECT message_id, -ts_rank(words, ?::text::tsquery, 1)::float8 AS rank FROM ` + c.terms + ` t WHERE words @@ ?::text::tsquery`, []any{rank, query}}
+	if !c.several {
 		return f, true, nil
 	}
 	// A list of them would be read from end to end for each hit.
-	f = f.and(` AND NOT EXISTS (SELECT 1 FROM ` + c.waiting.terms() + ` p WHERE p.message_id = t.message_id AND p.part > 0)`)
-	c.several = true
+	f = f.and(` AND NOT EXISTS (SELECT 1 FROM ` + c.terms + ` p WHERE p.message_id = t.message_id AND p.part > 0)`)
+	c.partly = true
 	slow, err := c.node(root, true)
 	if err != nil {
 		return f, false, err
 	}
-	f = f.and(` UNION ALL SELECT k.message_id, (SELECT -MAX(ts_rank(t.words, ?::text::tsquery, 1))::float8 FROM `+c.waiting.terms()+` t WHERE t.message_id = k.message_id)
+	f = f.and(` UNION ALL SELECT k.message_id, (SELECT -MAX(ts_rank(t.words, ?::text::tsquery, 1))::float8 FROM `+c.terms+` t WHERE t.message_id = k.message_id)
  FROM (SELECT DISTINCT message_id FROM (`, rank)
 	return f.and(slow.sql+`) parts) k`, slow.args...), true, nil
 }

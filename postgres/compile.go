@@ -26,22 +26,21 @@ func (f fragment) and(sql string, args ...any) fragment {
 type compiler struct {
 	ctx     context.Context
 	tx      *tx
-	waiting *termRows // the terms that the index lacks
+	terms   string    // the table of terms, or waiting
+	waiting *termRows // what that is, nil for the table
+	several bool      // messages in it may have several parts
 	rank    []string  // the words of the query, each a tsquery
-	several bool      // only messages of several parts are looked for
+	partly  bool      // only messages of several parts are looked for
 }
 
 // compile returns a query for the messages; ranked says that their ranks are in it.
 // It is run with what stands before it by [termRows.before].
-func (c *compiler) compile(q searchql.Query) (f fragment, ranked bool, err error) {
-	if err := c.look(q); err != nil {
-		return f, false, err
-	}
-	if f, ranked, err = c.compileWords(q.Root); ranked || err != nil {
+func (c *compiler) compile(root searchql.Node) (f fragment, ranked bool, err error) {
+	if f, ranked, err = c.compileWords(root); ranked || err != nil {
 		return f, ranked, err
 	}
-	f, err = c.node(q.Root, true)
-	if _, alone := q.Root.(*searchql.Term); alone {
+	f, err = c.node(root, true)
+	if _, alone := root.(*searchql.Term); alone {
 		f.sql = `SELECT DISTINCT message_id FROM (` + f.sql + `) parts` // else a set is made of it anyway
 	}
 	return f, false, err
@@ -94,9 +93,9 @@ func (c *compiler) term(t *searchql.Term, ranked bool) (fragment, error) {
 	if ranked {
 		c.rank = append(c.rank, `(`+query+`)`)
 	}
-	f := fragment{`SELECT message_id FROM ` + c.waiting.terms() + ` t WHERE words @@ ?::text::tsquery`, []any{query}}
-	if c.several {
-		f = f.and(` AND message_id IN (SELECT message_id FROM ` + c.waiting.terms() + ` p WHERE part > 0)`)
+	f := fragment{`SELECT message_id FROM ` + c.terms + ` t WHERE words @@ ?::text::tsquery`, []any{query}}
+	if c.partly {
+		f = f.and(` AND message_id IN (SELECT message_id FROM ` + c.terms + ` p WHERE part > 0)`)
 	}
 	return f, nil
 }
@@ -132,7 +131,7 @@ func (c *compiler) fragment(p text.Pattern) (fragment, error) {
 	if n < gramChars {
 		list[0] += ":*"
 	}
-	set := fragment{`SELECT message_id FROM ` + c.waiting.terms() + ` t WHERE grams @@ ?::text::tsquery`, []any{strings.Join(list, " & ")}}
+	set := fragment{`SELECT message_id FROM ` + c.terms + ` t WHERE grams @@ ?::text::tsquery`, []any{strings.Join(list, " & ")}}
 	if n <= gramChars {
 		return set, nil
 	}

@@ -13,7 +13,7 @@ import (
 func TestConnectionLostInWrite(t *testing.T) {
 	direct, dsn := open(t)
 	p, through := newProxy(t, dsn)
-	db := openAt(t, through)
+	db, _ := openIdle(t, through) // what is put into the index commits too
 	for _, c := range []struct {
 		name    string
 		at      cut

@@ -36,10 +36,15 @@ func TestNoSequentialScan(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
+	idle, _ := openIdle(t, dsn)
+	say(t, idle, "s008", "common words and rare7x42x and rare8x42x 배포 that wait for the index")
+	if err := idle.Close(); err != nil {
+		t.Fatal(err)
+	}
 	c := raw(t, dsn)
 	for name, do := range hotCalls {
 		before := scans(t, c)
-		db := openAt(t, dsn)
+		db, _ := openIdle(t, dsn)
 		for range 3 { // for plans that are kept too
 			if err := do(t, db); err != nil {
 				t.Errorf("%s: %v", name, err)

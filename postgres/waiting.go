@@ -1,13 +1,17 @@
 package postgres
 
 import (
+	"context"
+	"slices"
+
 	"github.com/sessiondb-go/sessiondb/internal/searchql"
 	"github.com/sessiondb-go/sessiondb/internal/text"
 )
 
 // Messages wait for a moment until they are in the index. A search makes the terms of
-// those that it may find and hands them over, as rows beside those of the table: what
-// is found, and in which order, is the same before and after.
+// those that it may find and hands them over, as rows like those of the table, in which
+// it looks a second time: what is found, and in which order, is the same before and
+// after, and the index is asked as if nothing waited.
 
 // looked is what a search has to know first.
 type looked struct {
@@ -25,25 +29,32 @@ const (
 	lookOldSQL = `SELECT ` + waitsSQL + `, false` // where no index knows the other
 )
 
-// look finds out what waits, and what of it a query may find.
-func (c *compiler) look(q searchql.Query) error {
-	if c.tx.looked == nil {
-		l := &looked{}
-		sql := lookSQL
-		if !c.tx.store.knowsParts {
-			sql = lookOldSQL
-		}
-		if err := c.tx.QueryRow(c.ctx, sql).Scan(&l.waits, &l.several); err != nil {
-			return err
-		}
-		c.tx.looked = l
-	}
-	if !c.tx.looked.waits {
+// look finds out what a search has to know first.
+func (t *tx) look(ctx context.Context) error {
+	if t.looked != nil {
 		return nil
 	}
-	c.tx.store.indexer.look()
+	l := &looked{}
+	sql := lookSQL
+	if !t.store.knowsParts {
+		sql = lookOldSQL
+	}
+	err := t.QueryRow(ctx, sql).Scan(&l.waits, &l.several)
+	if err == nil {
+		t.looked = l
+	}
+	return err
+}
+
+// waiting are the terms of the messages that wait and that a query may find; nil where
+// there is none.
+func (t *tx) waiting(ctx context.Context, q searchql.Query) (*termRows, error) {
+	if !t.looked.waits {
+		return nil, nil
+	}
+	t.store.indexer.look()
 	parts := said.parts
-	if _, ok := c.combined(q.Root, false); ok {
+	if _, ok := (&compiler{}).combined(q.Root, false); ok {
 		parts = said.wordsAlone // most of a message's terms are fragments
 	}
 	var patterns []text.Pattern
@@ -51,15 +62,15 @@ func (c *compiler) look(q searchql.Query) error {
 		patterns = append(patterns, patternOf(t))
 	}
 	var rows termRows
-	err := c.tx.eachText(c.ctx, func(id int64, m said) {
+	err := t.eachText(ctx, func(id int64, m said) {
 		if m.holds(patterns...) {
 			rows.add(id, parts(m))
 		}
 	}, waitingSQL)
-	if err == nil && len(rows.ids) > 0 {
-		c.waiting = &rows
+	if err != nil || len(rows.ids) == 0 {
+		return nil, err
 	}
-	return err
+	return &rows, nil
 }
 
 const waitingSQL = `SELECT m.id, ` + textColumns + ` FROM messages m WHERE m.id = ANY(ARRAY(SELECT id FROM sessiondb_unindexed))`
@@ -83,16 +94,7 @@ func (r *termRows) sql() fragment {
  FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[]) made(message_id, part, words, grams)`, []any{r.ids, r.parts, r.words, r.grams}}
 }
 
-// terms is what the terms of all messages are selected from, in a statement that
-// before was called for.
-func (r *termRows) terms() string {
-	if r == nil {
-		return `sessiondb_terms`
-	}
-	return `(SELECT message_id, part, words, grams FROM sessiondb_terms UNION ALL SELECT message_id, part, words, grams FROM waiting)`
-}
-
-// before puts before a statement what terms needs.
+// before puts the rows before a statement that calls them waiting.
 func (r *termRows) before(f fragment) fragment {
 	if r == nil {
 		return f
@@ -103,12 +105,5 @@ func (r *termRows) before(f fragment) fragment {
 
 // several says that a message has several of the rows.
 func (r *termRows) several() bool {
-	if r != nil {
-		for _, part := range r.parts {
-			if part > 0 {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.parts, func(part int64) bool { return part > 0 })
 }
