@@ -78,7 +78,8 @@ func openAny(ctx context.Context, store string) (*sessiondb.DB, error) {
 // clientSession is the session of one client of appendClients.
 func clientSession(name string, j int) string { return fmt.Sprintf("%s-%d", name, j) }
 
-// appendClients appends from several goroutines, each to a session of its own.
+// appendClients appends from several goroutines, each to a session of its own. What the
+// store does after an append is counted too: it ends when the store is closed.
 func appendClients(ctx context.Context, store, messages, name string) (a appended, err error) {
 	ms, err := readMessages(messages)
 	if err != nil {
@@ -99,8 +100,9 @@ func appendClients(ctx context.Context, store, messages, name string) (a appende
 		})
 	}
 	wg.Wait()
+	err = errors.Join(append(errs, db.Close())...)
 	a.Seconds, a.Begin = time.Since(start).Seconds(), float64(start.UnixMicro())/1e6
-	return a, errors.Join(append(errs, db.Close())...)
+	return a, err
 }
 
 // appendTogether appends from n goroutines at once; with a lock, one append at

@@ -166,13 +166,16 @@ func (t *tx) checkTexts(ctx context.Context) ([]engine.Finding, error) {
 	return []engine.Finding{{Code: "index_text", What: fmt.Sprintf("%d messages say something else than the search index", n)}}, nil
 }
 
+// checkStep is how many messages are compared at a time.
+const checkStep = 200
+
 // eachWrong calls fn with messages whose terms are others than those of their text.
 func (t *tx) eachWrong(ctx context.Context, fn func(ids []int64) error) error {
 	var last *int64
 	for {
 		texts := map[int64]said{}
 		err := t.eachText(ctx, func(id int64, m said) { texts[id] = m }, `SELECT m.id, `+textColumns+` FROM messages m WHERE ($1::bigint IS NULL OR m.id > $1)
- AND EXISTS (SELECT 1 FROM sessiondb_terms t WHERE t.message_id = m.id) ORDER BY m.id LIMIT $2`, last, indexStep)
+ AND EXISTS (SELECT 1 FROM sessiondb_terms t WHERE t.message_id = m.id) ORDER BY m.id LIMIT $2`, last, checkStep)
 		if err != nil || len(texts) == 0 {
 			return err
 		}

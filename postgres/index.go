@@ -9,7 +9,7 @@ import (
 
 // So much is put into the index at a time.
 const (
-	indexStep  = 200     // messages
+	indexStep  = 50      // messages
 	indexBytes = 4 << 20 // of text, or one message of more
 )
 
@@ -42,16 +42,16 @@ type indexed struct {
 func (s *store) indexWaiting(ctx context.Context, going func(n int) bool) error {
 	for x := (indexed{last: math.MinInt64, more: true}); x.more; {
 		var err error
-		if x, err = s.indexStep(ctx, x.last); err != nil || !going(x.n) {
+		if x, err = s.indexSome(ctx, x.last); err != nil || !going(x.n) {
 			return err
 		}
 	}
 	return nil
 }
 
-// indexStep does one step, from an id on. The server need not have it on its disk at
+// indexSome does one step, from an id on. The server need not have it on its disk at
 // once: what it loses of this in a crash still waits.
-func (s *store) indexStep(ctx context.Context, after int64) (x indexed, err error) {
+func (s *store) indexSome(ctx context.Context, after int64) (x indexed, err error) {
 	c, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return x, err

@@ -156,6 +156,11 @@ func TestForeignWriters(t *testing.T) {
 	check("deleted", 441, 5, 5)
 	index()
 	check("indexed again", 441, 5, 0)
+	exec(`UPDATE messages SET content = 'lion' WHERE id = 6`)
+	if err := db.Vacuum(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check("vacuumed", 441, 5, 0)
 	exec(`BEGIN; UPDATE messages SET content = 'one lion' WHERE id = 6`)
 	index()
 	exec(`COMMIT`)
@@ -206,7 +211,7 @@ func TestWaitingIsTheSame(t *testing.T) {
 		return out
 	}
 	waiting := answers()
-	if x, err := s.indexStep(t.Context(), 0); err != nil || int64(x.n) != all {
+	if x, err := s.indexSome(t.Context(), 0); err != nil || int64(x.n) != all {
 		t.Fatalf("%+v of %d messages, %v", x, all, err)
 	}
 	if d := cmp.Diff(answers(), waiting); d != "" {
@@ -214,7 +219,7 @@ func TestWaitingIsTheSame(t *testing.T) {
 	}
 	say(t, db, "s", "one more alpha omega 배포") // waits beside those that are there
 	one := answers()
-	if x, err := s.indexStep(t.Context(), 0); err != nil || x.n != 1 {
+	if x, err := s.indexSome(t.Context(), 0); err != nil || x.n != 1 {
 		t.Fatalf("%+v, %v", x, err)
 	}
 	if d := cmp.Diff(answers(), one); d != "" {
@@ -296,7 +301,7 @@ func TestIndexStepIsBounded(t *testing.T) {
 	say(t, db, "s", strings.Repeat("longer ", indexBytes/4))
 	var last int64
 	for _, want := range []indexed{{2, 2, true}, {2, 4, false}} {
-		x, err := s.indexStep(t.Context(), last)
+		x, err := s.indexSome(t.Context(), last)
 		if err != nil || x != want {
 			t.Errorf("%+v, not %+v, %v", x, want, err)
 		}
@@ -331,5 +336,20 @@ func TestIndexingFails(t *testing.T) {
 	caughtUp(t, dsn)
 	if n := strings.Count(log.String(), "search index"); n != 1 {
 		t.Errorf("logged %d times:\n%s", n, log.String())
+	}
+}
+
+// An id that another program gives is not given again, the first one neither.
+func TestGivenIDs(t *testing.T) {
+	db, dsn := open(t)
+	session(t, db, "s")
+	c := raw(t, dsn)
+	for _, id := range []int64{1, 10, 100, 50} {
+		if _, err := c.Exec(t.Context(), `INSERT INTO messages (id, session_id, role, timestamp) VALUES ($1, 's', 'user', 1)`, id); err != nil {
+			t.Fatal(err)
+		}
+		if given := say(t, db, "s", "more"); given <= id || id == 50 && given != 102 {
+			t.Errorf("after %d, %d was given", id, given)
+		}
 	}
 }

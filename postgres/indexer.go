@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,17 +24,15 @@ type indexer struct {
 	begin   sync.Once
 	ended   chan struct{} // closed when the goroutine is gone, or was never there
 
-	mu     sync.Mutex
-	behind int           // messages that this store wrote and that may wait
-	moved  chan struct{} // closed when behind gets less
+	behind atomic.Int64 // messages that this store wrote and that may wait
 }
 
 const (
 	// gatherFor is how long messages are waited for that can be indexed together.
 	gatherFor = 25 * time.Millisecond
 
-	// maxBehind is how many messages of a store may wait. Who writes more waits too.
-	maxBehind = 2 * indexStep
+	// maxBehind is how many messages of a store may wait. Who writes more indexes some.
+	maxBehind = 400
 
 	// closeWait is how long Close goes on with it.
 	closeWait = 5 * time.Second
@@ -43,7 +42,7 @@ func newIndexer(index func(context.Context, func(int) bool) error, log *slog.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	x := &indexer{index: index, log: log, wake: make(chan struct{}, 1), many: make(chan struct{}, 1), closing: make(chan struct{}), ended: make(chan struct{}), moved: make(chan struct{})}
+	x := &indexer{index: index, log: log, wake: make(chan struct{}, 1), many: make(chan struct{}, 1), closing: make(chan struct{}), ended: make(chan struct{})}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	return x
 }
@@ -64,29 +63,28 @@ func signal(c chan struct{}) {
 	}
 }
 
-// wrote tells of n messages that were written, and waits while too many wait.
-func (x *indexer) wrote(ctx context.Context, n int) {
+// wrote tells the indexer of n messages that were written. Where more wait than may,
+// it does not return before some of them are indexed.
+func (s *store) wrote(ctx context.Context, n int64) {
+	x := s.indexer
 	if x == nil {
 		return
 	}
+	behind := x.behind.Add(n)
 	x.look()
-	for x.mu.Lock(); ; x.mu.Lock() {
-		x.behind, n = x.behind+n, 0
-		behind, moved := x.behind, x.moved
-		x.mu.Unlock()
-		if behind >= indexStep {
-			signal(x.many)
-		}
-		if behind <= maxBehind {
-			return
-		}
-		select {
-		case <-moved:
-		case <-x.ended:
-			return
-		case <-ctx.Done():
-			return // it is written all the same
-		}
+	if behind >= indexStep {
+		signal(x.many)
+	}
+	if behind <= maxBehind {
+		return
+	}
+	leave, err := s.turns.enter(ctx, []string{}) // as a writer does
+	if err != nil {
+		return // it is written all the same
+	}
+	defer leave()
+	if x.behind.Load() > maxBehind {
+		_ = s.indexWaiting(ctx, func(n int) bool { return x.done(n) > maxBehind }) // an error shows in run
 	}
 }
 
@@ -135,13 +133,14 @@ func (x *indexer) going(n int) bool {
 }
 
 // done notes that n messages were indexed, and returns how many of this store are left.
-func (x *indexer) done(n int) int {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.behind = max(0, x.behind-n)
-	close(x.moved)
-	x.moved = make(chan struct{})
-	return x.behind
+func (x *indexer) done(n int) int64 {
+	for {
+		behind := x.behind.Load()
+		left := max(0, behind-int64(n))
+		if x.behind.CompareAndSwap(behind, left) {
+			return left
+		}
+	}
 }
 
 // close ends the indexer, after it has done what this store wrote.

@@ -19,8 +19,8 @@ const vacuumWaits = 30 * time.Second
 
 // Compact implements [engine.Maintenance]. The server cleans up by itself all the
 // time; this does it now, and lets the planner know what there is. It blocks
-// nobody and passes over pages without news, so that it always pays. The layout of
-// a file's indexes means nothing here.
+// nobody and passes over pages without news, so that it always pays. So it is with what
+// waits for the index. The layout of a file's indexes means nothing here.
 func (s *store) Compact(ctx context.Context, o engine.CompactOptions) (out engine.Compacted, err error) {
 	if s.refusal != nil {
 		return out, s.refusal
@@ -30,6 +30,9 @@ func (s *store) Compact(ctx context.Context, o engine.CompactOptions) (out engin
 		return out, mapError(err)
 	}
 	defer c.Release()
+	if err := s.indexAll(ctx); err != nil {
+		return out, mapError(err)
+	}
 	if _, err := c.Exec(ctx, fmt.Sprintf(`SET lock_timeout = %d`, vacuumWaits.Milliseconds())); err != nil {
 		return out, mapError(err)
 	}

@@ -35,7 +35,7 @@ func (s *store) WriteAbout(ctx context.Context, names []string, fn func(engine.E
 		return err
 	})
 	if said > 0 && err == nil {
-		s.indexer.wrote(ctx, int(said))
+		s.wrote(ctx, said)
 	}
 	return mapError(err)
 }
