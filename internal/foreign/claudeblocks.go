@@ -91,20 +91,24 @@ func blocks(content json.RawMessage) (list []claudeBlock, err error) {
 }
 
 // inner is what the content of a block shows. What is no content shows as it is.
-func inner(content json.RawMessage) string {
-	list, err := blocks(content)
-	switch {
-	case nothing(content):
+func inner(content json.RawMessage, depth int) string {
+	if nothing(content) {
 		return ""
-	case err != nil:
+	}
+	list, err := blocks(content)
+	if err != nil || depth > maxDepth {
 		return string(content)
 	}
-	return joined(list)
+	return joined(list, depth)
 }
+
+// maxDepth is how deep content stands in content. Who nests it deeper wants to keep us
+// busy: each level is read again.
+const maxDepth = 4
 
 // plain is what a block that is no text shows in its place: pictures and files
 // stay where they are, what was searched for is told by title and address.
-func (b *claudeBlock) plain() string {
+func (b *claudeBlock) plain(depth int) string {
 	switch {
 	case b.Type == "text":
 		return b.Text
@@ -115,17 +119,17 @@ func (b *claudeBlock) plain() string {
 	case b.URL != "":
 		return strings.TrimSpace(b.Title + " <" + b.URL + ">")
 	case len(b.Content) > 0:
-		return inner(b.Content)
+		return inner(b.Content, depth+1)
 	case b.Type == "tool_result":
 		return ""
 	}
 	return "[" + b.Type + "]"
 }
 
-func joined(list []claudeBlock) string {
+func joined(list []claudeBlock, depth int) string {
 	texts := make([]string, len(list))
 	for i := range list {
-		texts[i] = list[i].plain()
+		texts[i] = list[i].plain(depth)
 	}
 	return strings.Join(texts, "\n")
 }
@@ -193,7 +197,7 @@ func (r *claudeResponse) block(s *claudeSession, b *claudeBlock) {
 		s.tool[b.ID] = b.Name
 		r.calls = append(r.calls, toolCall(b.ID, b.Name, input))
 	default:
-		r.said = append(r.said, b.plain())
+		r.said = append(r.said, b.plain(0))
 	}
 }
 
@@ -251,7 +255,7 @@ func (c *claude) user(s *claudeSession, l *claudeLine, key string) error {
 			also = []string{key}
 		}
 		c.put(s, c.in.n, key+"#"+strconv.Itoa(n), sessiondb.Message{
-			Role: "tool", Content: sessiondb.Text(inner(b.Content)), ToolCallID: stringOrNil(b.ToolUseID),
+			Role: "tool", Content: sessiondb.Text(inner(b.Content, 0)), ToolCallID: stringOrNil(b.ToolUseID),
 			ToolName: stringOrNil(s.tool[b.ToolUseID]), Timestamp: at,
 		}, also...)
 		n++
@@ -263,7 +267,7 @@ func (c *claude) user(s *claudeSession, l *claudeLine, key string) error {
 	if l.IsMeta {
 		role = "system"
 	}
-	c.put(s, c.in.n, key, sessiondb.Message{Role: role, Content: sessiondb.Text(joined(said)), Timestamp: at})
+	c.put(s, c.in.n, key, sessiondb.Message{Role: role, Content: sessiondb.Text(joined(said, 0)), Timestamp: at})
 	return nil
 }
 
@@ -288,7 +292,7 @@ func (c *claude) queued(s *claudeSession, l *claudeLine, key string) error {
 		role = "system"
 	}
 	c.close(s)
-	c.put(s, c.in.n, key, sessiondb.Message{Role: role, Content: sessiondb.Text(joined(list)), Timestamp: parseTime(l.Timestamp)})
+	c.put(s, c.in.n, key, sessiondb.Message{Role: role, Content: sessiondb.Text(joined(list, 0)), Timestamp: parseTime(l.Timestamp)})
 	return nil
 }
 
@@ -300,6 +304,6 @@ func (c *claude) system(s *claudeSession, l *claudeLine, key string) error {
 		return err
 	}
 	c.close(s)
-	c.put(s, c.in.n, key, sessiondb.Message{Role: "system", Content: sessiondb.Text(joined(list)), Timestamp: parseTime(l.Timestamp)})
+	c.put(s, c.in.n, key, sessiondb.Message{Role: "system", Content: sessiondb.Text(joined(list, 0)), Timestamp: parseTime(l.Timestamp)})
 	return nil
 }

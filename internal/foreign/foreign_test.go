@@ -229,6 +229,17 @@ func TestNegativeTokens(t *testing.T) {
 	}
 }
 
+// What is nested without end is kept as it is, and costs what it is long.
+func TestNested(t *testing.T) {
+	const depth, wide = 2000, 1 << 20
+	content := `"` + strings.Repeat("x", wide) + `"`
+	content = strings.Repeat(`[{"type":"tool_result","content":`, depth) + content + strings.Repeat("}]", depth)
+	line := `{"type":"user","uuid":"u","sessionId":"s","message":{"content":` + content + `}}`
+	if got := told(t, foreign.ClaudeCode, "s", []byte(line)); strings.Count(got, "x") < wide || !strings.Contains(got, "tool_result") {
+		t.Errorf("%d bytes of %d", len(got), len(line))
+	}
+}
+
 func FuzzTranscripts(f *testing.F) {
 	eachFixture(f, func(path string, data []byte) { f.Add(data) })
 	f.Fuzz(func(t *testing.T, data []byte) {
