@@ -45,7 +45,7 @@ func bindings() []binding {
 		{"r", "ctrl+r", "renames the session", "rename", onRow((*model).askTitle)},
 		{"l", "ctrl+l", "sets the tags of the conversation", "tag", onRow((*model).askTags)},
 		{"d", "ctrl+d", "deletes the conversation, after asking", "delete", onRow((*model).askDelete)},
-		{"e", "ctrl+e", "exports the session to a file, as JSON", "export", onRow((*model).askExport)},
+		{"e", "ctrl+e", "exports the session to a file: .jsonl, .md or .html", "export", onRow((*model).askExport)},
 	}
 }
 

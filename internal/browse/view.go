@@ -211,7 +211,7 @@ func (m *model) question() string {
 	case tagging:
 		return tail("tags, with spaces between (enter sets them, esc keeps the old): "+term.Line(m.input), m.width-1)
 	case exporting:
-		return tail("export to (enter writes, esc does not): "+term.Line(m.input), m.width-1)
+		return tail("export to (.jsonl, .md or .html; enter writes, esc does not): "+term.Line(m.input), m.width-1)
 	case deleting:
 		name := m.input
 		if name == "" {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/browse"
+	"github.com/sessiondb-go/sessiondb/internal/export"
 	"github.com/sessiondb-go/sessiondb/internal/term"
 )
 
@@ -123,14 +125,16 @@ func (a *app) saying(w io.Writer) *app {
 	return &other
 }
 
-// exportNew writes one session to a file that is not there yet.
+// exportNew writes one session to a file that is not there yet, in the format that
+// its name asks for.
 func (a *app) exportNew(ctx context.Context, db *sessiondb.DB, id, file string) error {
 	if _, err := os.Lstat(file); err == nil {
 		return failf(fs.ErrExist, "%s is there already: nothing is overwritten", file)
 	}
 	return a.writeTo(file, nil, func(w io.Writer) error {
-		_, err := db.ExportAll(ctx, w, sessiondb.ExportFilter{IDs: []string{id}})
-		return err
+		b := bufio.NewWriter(w)
+		_, err := export.As(ctx, db, b, sessiondb.ExportFilter{IDs: []string{id}}, export.Named(file))
+		return errors.Join(err, b.Flush()) // what could be read is worth having
 	})
 }
 

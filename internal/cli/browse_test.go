@@ -77,6 +77,23 @@ func TestBrowseExecutesInTmux(t *testing.T) {
 	m.see("got 20260501_120002_abcdef")
 }
 
+// An export is what the name of its file says, and nothing is overwritten.
+func TestBrowseExportsInTmux(t *testing.T) {
+	path, dir := hangul(t), t.TempDir()
+	m := newTmux(t, "100", `sessiondb browse --db `+path)
+	m.see("plain")
+	for name, want := range map[string]string{"a.md": "# ", "a.html": "<!doctype html>", "a.json": "{"} {
+		file := filepath.Join(dir, name)
+		m.run("send-keys", "C-e", "C-u", file, "Enter")
+		m.see("exported to")
+		if got, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(got), want) {
+			t.Errorf("%s: %.40q, %v", name, got, err)
+		}
+		m.run("send-keys", "C-e", "C-u", file, "Enter")
+		m.see("nothing is overwritten")
+	}
+}
+
 // An id is one word of the command, and no shell reads it.
 func TestBrowseExecutesWithHostileID(t *testing.T) {
 	path, pwned := filepath.Join(t.TempDir(), "state.db"), filepath.Join(t.TempDir(), "pwned")

@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/htmlview"
@@ -22,6 +25,27 @@ const (
 	Markdown = "markdown"
 	HTML     = "html"
 )
+
+// suffixes are how the names of files end, that of each format first.
+var suffixes = map[string][]string{
+	JSONL:    {".jsonl", ".json"},
+	Markdown: {".md", ".markdown"},
+	HTML:     {".html", ".htm"},
+}
+
+// Suffix is how the name of a file of a format ends.
+func Suffix(format string) string { return suffixes[format][0] }
+
+// Named is the format that the name of a file asks for: the first one where it asks
+// for none.
+func Named(file string) string {
+	for _, format := range Formats {
+		if slices.Contains(suffixes[format], strings.ToLower(filepath.Ext(file))) {
+			return format
+		}
+	}
+	return Formats[0]
+}
 
 // As writes an export in a format, and returns the number of sessions. What people
 // read shows control characters wherever it goes: it may be printed later.

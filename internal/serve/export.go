@@ -16,11 +16,11 @@ import (
 	"github.com/sessiondb-go/sessiondb/internal/redact"
 )
 
-// formats are those of an export: the kind of the file and the end of its name.
-var formats = map[string]struct{ kind, suffix string }{
-	export.JSONL:    {"application/x-ndjson", ".jsonl"},
-	export.Markdown: {"text/markdown; charset=utf-8", ".md"},
-	export.HTML:     {"text/html; charset=utf-8", ".html"},
+// formats are those of an export, and the kind of the file.
+var formats = map[string]string{
+	export.JSONL:    "application/x-ndjson",
+	export.Markdown: "text/markdown; charset=utf-8",
+	export.HTML:     "text/html; charset=utf-8",
 }
 
 // export sends conversations as a file, as they are read: one with all its parts,
@@ -29,7 +29,7 @@ var formats = map[string]struct{ kind, suffix string }{
 func (s *server) export(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	as := cmp.Or(q.Get("format"), export.JSONL)
-	format, ok := formats[as]
+	kind, ok := formats[as]
 	if !ok {
 		s.fail(w, r, &api.ParamError{Param: "format", Reason: "it is jsonl, markdown or html"})
 		return
@@ -47,8 +47,8 @@ func (s *server) export(w http.ResponseWriter, r *http.Request) {
 	if q.Get("redact") != "" {
 		f.Redact = redact.New().Session
 	}
-	w.Header().Set("Content-Type", format.kind)
-	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", file+format.suffix))
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", file+export.Suffix(as)))
 	out := bufio.NewWriterSize(&steady{w, http.NewResponseController(w)}, 64<<10)
 	_, err := export.As(r.Context(), s.db, out, f, as)
 	if err == nil {
