@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
@@ -29,8 +30,10 @@ type ConversationHit struct {
 	RootID string `json:"root_id"`
 	TipID  string `json:"tip_id"`
 	// Title is that of the tip, or the nearest one before it.
-	Title *string  `json:"title"`
-	Tags  []string `json:"tags,omitempty"` // in order
+	Title *string `json:"title"`
+	// Preview is how the session TipID begins, as in a list, where there is no title.
+	Preview string   `json:"preview,omitempty"`
+	Tags    []string `json:"tags,omitempty"` // in order
 	// View is the surroundings of Best in its session: five messages before and
 	// after, and the first and the last three of users and assistants.
 	View AnchoredView `json:"view"`
@@ -254,6 +257,11 @@ func (g *grouper) conversations(best []SearchHit) ([]ConversationHit, error) {
 			c.TipID = n.id
 			if t := titles[n.id]; t != nil {
 				c.Title = t // that of the tip, or the nearest one before it
+			}
+		}
+		if strings.TrimSpace(deref(c.Title)) == "" {
+			if c.Preview, err = preview(g.ctx, g.q, c.TipID); err != nil {
+				return nil, err
 			}
 		}
 		c.View = surroundings[i].view

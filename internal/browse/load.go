@@ -141,7 +141,7 @@ func (m *model) contents(titled []row, query string) tea.Cmd {
 			for _, c := range r.Conversations {
 				snippet := strings.TrimSpace(oneLine(unmarked(c.Best.Snippet)))
 				hits = append(hits, row{
-					id: c.TipID, title: deref(c.Title), source: c.Best.Source, at: c.Best.Timestamp, tags: c.Tags,
+					id: c.TipID, title: deref(c.Title), preview: c.Preview, source: c.Best.Source, at: c.Best.Timestamp, tags: c.Tags,
 					hitIn: c.Best.SessionID, hit: c.Best.MessageID, snippet: lineOf(snippet, 0, terms.Find(snippet)), hits: c.Hits,
 				})
 			}

@@ -206,3 +206,19 @@ func TestSnippetShowsTheMatch(t *testing.T) {
 		}
 	}
 }
+
+// What a search finds has the same name as in the list.
+func TestNamesOfUntitled(t *testing.T) {
+	p := sit(t, burrows(t), 120, 24)
+	name := func(r row) string { return p.row(r, false, 60)[0] }
+	listed := map[string]string{}
+	for _, r := range p.rows {
+		listed[r.id] = name(r)
+	}
+	for _, query := range []string{"zanzibar", "platypus"} {
+		p.press("ctrl+u", query)
+		if r, ok := p.current(); !ok || name(r) != listed[r.id] {
+			t.Errorf("%s is %q, in the list %q", r.id, name(r), listed[r.id])
+		}
+	}
+}

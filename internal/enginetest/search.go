@@ -307,10 +307,10 @@ func conversations(t *testing.T, h *harness) {
 		t.Fatalf("%+v", r)
 	}
 	g := r.Conversations[0]
-	if g.Best.MessageID != best || g.Hits != 3 || g.RootID != "r1" || g.TipID != "r3" || g.Title == nil || *g.Title != "Animals" || len(g.View.Window) != 1 {
+	if g.Best.MessageID != best || g.Hits != 3 || g.RootID != "r1" || g.TipID != "r3" || g.Title == nil || *g.Title != "Animals" || g.Preview != "" || len(g.View.Window) != 1 {
 		t.Errorf("%+v", g)
 	}
-	if s := r.Conversations[1]; s.RootID != "single" || s.TipID != "single" || s.Hits != 1 || s.Title != nil {
+	if s := r.Conversations[1]; s.RootID != "single" || s.TipID != "single" || s.Hits != 1 || s.Title != nil || s.Preview != "a zebra among many other words that make it long" {
 		t.Errorf("%+v", s)
 	}
 	for _, sort := range []sessiondb.SearchSort{sessiondb.Newest, sessiondb.Oldest} {
