@@ -12,8 +12,8 @@ import (
 	"github.com/sessiondb-go/sessiondb/internal/transcript"
 )
 
-// MessageOptions shape WriteMessage. The zero value shows all of a message and
-// links to its place on the page.
+// MessageOptions shape a message. The zero value shows all of it and links to its
+// place on the page.
 type MessageOptions struct {
 	// Link is where the time of the message leads.
 	Link string
@@ -21,95 +21,133 @@ type MessageOptions struct {
 	// all of it is.
 	Max   int
 	Whole string
+	// Terms are marked, in what a search looks at. A text that is cut is shown from
+	// near its first match on, and what is folded and has one is open.
+	Terms sessiondb.Terms
 }
 
-// WriteMessage writes a message as a section with the id "m-ID". Reasoning, tool
-// calls and what tools answered are folded.
-func WriteMessage(w io.Writer, m sessiondb.Message, o MessageOptions) error {
-	return pageTemplate().ExecuteTemplate(w, "message", view(m, o))
-}
-
-// message is what is shown of one.
-type message struct {
+// Message is a message that is ready to be written.
+type Message struct {
 	sessiondb.Message
 	Class     string // of role
 	Link      string
 	Reasoning string
 	Body      template.HTML
-	Tool      string // the name of the tool that answered
+	Tool      template.HTML // the name of the tool that answered
+	Open      bool          // what it answered
 	Calls     []call
 	Whole     string // where the rest is, if not all is shown
 	Size      string // of all of it
+	Matches   int    // how many are marked
+	// Before and After are where the matches beside those of this message are, empty
+	// for nowhere.
+	Before, After string
 }
 
 type call struct {
-	Name string
-	Text string
+	Name, Text template.HTML
+	Open       bool
 }
 
-// view prepares a message. What tools answered is folded.
-func view(m sessiondb.Message, o MessageOptions) message {
-	v := message{Message: m, Class: "other", Link: cmp.Or(o.Link, fmt.Sprintf("#m-%d", m.ID))}
+// WriteMessage writes a message as Write does.
+func WriteMessage(w io.Writer, m sessiondb.Message, o MessageOptions) error {
+	return NewMessage(m, o).Write(w)
+}
+
+// Write writes a message as a section with the id "m-ID". Reasoning, tool calls and
+// what tools answered are folded.
+func (v *Message) Write(w io.Writer) error { return pageTemplate().ExecuteTemplate(w, "message", v) }
+
+// NewMessage prepares a message.
+func NewMessage(m sessiondb.Message, o MessageOptions) *Message {
+	v := &Message{Message: m, Class: "other", Link: cmp.Or(o.Link, fmt.Sprintf("#m-%d", m.ID))}
 	switch m.Role {
 	case "user", "assistant", "tool", "system":
 		v.Class = m.Role
 	}
-	c := cutter{max: o.Max}
-	said := c.cut(transcript.Text(m.Content))
-	switch {
-	case said == "":
-	case m.Role == "user", m.Role == "assistant":
-		v.Body = Markdown(said)
-	default:
-		v.Body = Plain(said)
-	}
-	if m.Reasoning != nil {
-		v.Reasoning = c.cut(*m.Reasoning)
-	}
+	k := &marker{terms: o.Terms, message: m.ID}
+	c := &cutter{max: o.Max, terms: o.Terms}
 	if m.Role == "tool" {
-		v.Tool = "tool"
+		name := "tool"
 		if m.ToolName != nil {
-			v.Tool = cmp.Or(*m.ToolName, v.Tool)
+			name = cmp.Or(*m.ToolName, name)
 		}
+		v.Tool = k.plain(name)
+	}
+	named := k.n
+	v.Body = body(m, c, k)
+	v.Open = k.n > named
+	if m.Reasoning != nil {
+		v.Reasoning = c.cut(*m.Reasoning, sessiondb.Terms{})
 	}
 	for _, raw := range m.ToolCallList() {
-		one := callOf(raw)
-		one.Text = c.cut(one.Text)
-		v.Calls = append(v.Calls, one)
+		v.Calls = append(v.Calls, callOf(raw, c, k))
 	}
 	if c.did {
 		v.Whole, v.Size = o.Whole, fmt.Sprintf("%d KB", (c.all+1023)/1024)
 	}
+	v.Matches = k.n
 	return v
+}
+
+// body is what a message says. Where Markdown has a match that is not read, such as
+// the address of a link, the text stands as it was written.
+func body(m sessiondb.Message, c *cutter, k *marker) template.HTML {
+	said := c.cut(transcript.Text(m.Content), c.terms)
+	switch {
+	case said == "":
+		return ""
+	case m.Role != "user" && m.Role != "assistant" || c.inside:
+		return k.html(Plain(said))
+	}
+	before := k.n
+	shown := k.html(Markdown(said))
+	if k.n == before && len(k.terms.Find(said)) > 0 {
+		return k.html(Plain(said))
+	}
+	return shown
 }
 
 // cutter shortens texts and remembers whether it did, and how long they all are.
 type cutter struct {
 	max, all int
+	terms    sessiondb.Terms
 	did      bool
+	inside   bool // the last one does not begin at its beginning
 }
 
-func (c *cutter) cut(s string) string {
+// cut shortens a text to its beginning, or, if no match is there, to what is around the
+// first one.
+func (c *cutter) cut(s string, terms sessiondb.Terms) string {
 	c.all += len(s)
+	c.inside = false
 	if c.max <= 0 || len(s) <= c.max {
 		return s
 	}
 	c.did = true
+	if found := terms.Find(s); len(found) > 0 && found[0].End > c.max {
+		c.inside = true
+		s = s[max(0, found[0].Start-c.max/4):]
+		if len(s) <= c.max {
+			return "…" + strings.ToValidUTF8(s, "")
+		}
+		return "…" + strings.ToValidUTF8(s[:c.max], "") + "…"
+	}
 	return strings.ToValidUTF8(s[:c.max], "") + "…"
 }
 
-func callOf(raw json.RawMessage) call {
+func callOf(raw json.RawMessage, c *cutter, k *marker) call {
 	name, arguments := transcript.CallParts(raw)
 	if name == "" {
-		return call{"a tool", string(raw)}
+		name, arguments = "a tool", string(raw)
+	} else if b, err := indented(arguments); err == nil {
+		arguments = string(b)
 	}
-	var pretty strings.Builder
-	if b, err := indented(arguments); err == nil {
-		pretty.Write(b)
-	} else {
-		pretty.WriteString(arguments)
-	}
-	return call{name, pretty.String()}
+	out := call{Name: k.plain(name)}
+	named := k.n
+	out.Text = k.json(c.cut(arguments, c.terms))
+	out.Open = k.n > named
+	return out
 }
 
 func indented(s string) ([]byte, error) {
