@@ -24,6 +24,9 @@ type MessageOptions struct {
 	// Terms are marked, in what a search looks at. A text that is cut is shown from
 	// near its first match on, and what is folded and has one is open.
 	Terms sessiondb.Terms
+	// Hit says that a search found this message: if nothing in it can be marked, its
+	// head is the place of its first match.
+	Hit bool
 }
 
 // Message is a message that is ready to be written.
@@ -39,6 +42,7 @@ type Message struct {
 	Whole     string // where the rest is, if not all is shown
 	Size      string // of all of it
 	Matches   int    // how many are marked
+	Hit       bool   // without one
 	// Before and After are where the matches beside those of this message are, empty
 	// for nowhere.
 	Before, After string
@@ -86,7 +90,7 @@ func NewMessage(m sessiondb.Message, o MessageOptions) *Message {
 	if c.did {
 		v.Whole, v.Size = o.Whole, fmt.Sprintf("%d KB", (c.all+1023)/1024)
 	}
-	v.Matches = k.n
+	v.Matches, v.Hit = k.n, o.Hit && k.n == 0
 	return v
 }
 

@@ -1,8 +1,8 @@
 package serve
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"github.com/sessiondb-go/sessiondb"
-	"github.com/sessiondb-go/sessiondb/internal/htmlview"
 )
 
 // maxShown is how many bytes of each text of a message a page shows. A page of
@@ -24,6 +23,7 @@ type conversation struct {
 	Title    string
 	Tags     []string
 	ReadOnly bool
+	shown
 }
 
 // conversation shows a page of one. With part=messages only its messages are
@@ -32,12 +32,19 @@ func (s *server) conversation(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	id := q.Get("id")
 	rd, err := read(r.Context(), s.db, id, startOf(q))
+	if errors.Is(err, sessiondb.ErrNotFound) {
+		s.seek(w, r, id)
+		return
+	}
+	c := conversation{reading: rd, ReadOnly: s.readOnly()}
+	if err == nil {
+		c.Session, c.Title = rd.Chain[len(rd.Chain)-1], titleOf(rd.Chain)
+		c.shown, err = show(rd, q.Get("q"))
+	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	c := conversation{reading: rd, Session: rd.Chain[len(rd.Chain)-1], ReadOnly: s.readOnly()}
-	c.Title = titleOf(rd.Chain)
 	if q.Get("part") == "messages" {
 		s.page(w, http.StatusOK, "messages", view{Data: c})
 		return
@@ -46,7 +53,7 @@ func (s *server) conversation(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.page(w, http.StatusOK, "conversation", view{Title: c.Title, Nav: "sessions", Data: c})
+	s.page(w, http.StatusOK, "conversation", view{Title: c.Title, Nav: "sessions", Query: c.Query, Data: c})
 }
 
 func startOf(q url.Values) (from start) {
@@ -77,14 +84,65 @@ func titleOf(chain []sessiondb.Session) string {
 	return chain[len(chain)-1].ID
 }
 
-// message shows one message whole.
-func (s *server) message(w http.ResponseWriter, r *http.Request) {
-	m, err := findMessage(r.Context(), s.db, r.URL.Query().Get("id"), startOf(r.URL.Query()).at)
+// seek leads on to the session that is meant by what is no id: the beginning of one, or
+// a title.
+func (s *server) seek(w http.ResponseWriter, r *http.Request, ref string) {
+	found, err := s.db.FindSession(r.Context(), ref)
+	if several := new(sessiondb.AmbiguousError); errors.As(err, &several) {
+		s.choose(w, r, several)
+		return
+	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	s.page(w, http.StatusOK, "message", view{Title: fmt.Sprintf("Message %d", m.ID), Nav: "sessions", Data: m})
+	http.Redirect(w, r, instead(r, found.ID), http.StatusSeeOther)
+}
+
+// instead is the address of a request with another session in it.
+func instead(r *http.Request, id string) string {
+	q := r.URL.Query()
+	q.Set("id", id)
+	return pathAndQuery(r.URL.Path, q)
+}
+
+// choice is the page of what could be meant.
+type choice struct {
+	Ref      string
+	Sessions []sessiondb.Session
+	At       map[string]string // id -> address
+}
+
+func (s *server) choose(w http.ResponseWriter, r *http.Request, several *sessiondb.AmbiguousError) {
+	c := choice{Ref: several.Ref, At: map[string]string{}}
+	for _, id := range several.Candidates {
+		one, err := s.db.Session(r.Context(), id)
+		if errors.Is(err, sessiondb.ErrNotFound) {
+			continue // it was deleted meanwhile
+		}
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		c.Sessions, c.At[id] = append(c.Sessions, one), instead(r, id)
+	}
+	s.page(w, statusOf("ambiguous"), "choice", view{Title: "Which one?", Nav: "sessions", Data: c})
+}
+
+// message shows one message whole.
+func (s *server) message(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	m, err := findMessage(r.Context(), s.db, q.Get("id"), startOf(q).at)
+	var html template.HTML
+	if err == nil {
+		html, err = wholeHTML(m, q.Get("q"))
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	data := map[string]any{"HTML": html, "Back": hitURL(m.SessionID, m.ID, q.Get("q"))}
+	s.page(w, http.StatusOK, "message", view{Title: fmt.Sprintf("Message %d", m.ID), Nav: "sessions", Query: q.Get("q"), Data: data})
 }
 
 func findMessage(ctx context.Context, db *sessiondb.DB, id string, at int64) (sessiondb.Message, error) {
@@ -98,29 +156,18 @@ func findMessage(ctx context.Context, db *sessiondb.DB, id string, at int64) (se
 	return around.Window[0], nil
 }
 
-// messageHTML is a message on the page of its conversation.
-func messageHTML(m sessiondb.Message) (template.HTML, error) {
-	o := htmlview.MessageOptions{Link: messageURL(m.SessionID, m.ID), Max: maxShown}
-	o.Whole = pathAndQuery("/message", url.Values{"id": {m.SessionID}, "m": {strconv.FormatInt(m.ID, 10)}})
-	return rendered(m, o)
-}
-
-// wholeHTML is a message on a page of its own.
-func wholeHTML(m sessiondb.Message) (template.HTML, error) {
-	return rendered(m, htmlview.MessageOptions{Link: messageURL(m.SessionID, m.ID)})
-}
-
-func rendered(m sessiondb.Message, o htmlview.MessageOptions) (template.HTML, error) {
-	var b bytes.Buffer
-	err := htmlview.WriteMessage(&b, m, o)
-	return template.HTML(b.String()), err // #nosec G203 -- htmlview makes it inert
-}
-
 // sessionURL is the page of a session.
 func sessionURL(id string) string { return pathAndQuery("/session", url.Values{"id": {id}}) }
 
-// messageURL is the page of a session where a message is.
-func messageURL(id string, message int64) string {
+// hitURL is the page of a session where a message is, at its first match if it was
+// found by a query.
+func hitURL(id string, message int64, query string) string {
 	m := strconv.FormatInt(message, 10)
-	return pathAndQuery("/session", url.Values{"id": {id}, "m": {m}}) + "#m-" + m
+	if query == "" {
+		return link("/session", "id", id, "m", m) + "#m-" + m
+	}
+	return link("/session", "id", id, "m", m, "q", query) + "#" + firstMatch(message)
 }
+
+// firstMatch is the name of the first match in a message.
+func firstMatch(message int64) string { return fmt.Sprintf("m-%d-1", message) }

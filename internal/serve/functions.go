@@ -15,8 +15,8 @@ import (
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"asset": assetURL, "grouped": grouped, "count": count, "dollars": dollars, "cost": costOf, "stamp": stamp, "machine": machine,
-		"sessionURL": sessionURL, "messageURL": messageURL, "placeURL": placeURL, "link": link, "marked": marked, "name": name, "text": text,
-		"messageHTML": messageHTML, "wholeHTML": wholeHTML, "tokenChart": tokenChart, "costChart": costChart, "hourChart": hourChart,
+		"sessionURL": sessionURL, "hitURL": hitURL, "placeURL": placeURL, "link": link, "marked": marked, "name": name, "text": text,
+		"tokenChart": tokenChart, "costChart": costChart, "hourChart": hourChart,
 		"shareBar": shareBar, "dict": dict, "spoken": spoken, "relation": relation, "spaced": spaced,
 	}
 }
@@ -85,18 +85,21 @@ func name(s sessiondb.Session, preview string) string {
 	return s.ID
 }
 
-// link is an address of this server with a query: pairs of names and values.
+// link is an address of this server with a query: pairs of names and values. What is
+// empty is left out.
 func link(path string, pairs ...string) string {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		q.Set(pairs[i], pairs[i+1])
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
 	}
 	return pathAndQuery(path, q)
 }
 
 // placeURL is where a conversation reads on, before or after a message.
-func placeURL(side string, p place) string {
-	return link("/session", "id", p.Session, side, strconv.FormatInt(p.Message, 10))
+func placeURL(side string, p place, query string) string {
+	return link("/session", "id", p.Session, side, strconv.FormatInt(p.Message, 10), "q", query)
 }
 
 // marked is a snippet with its matches marked.

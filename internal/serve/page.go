@@ -86,18 +86,19 @@ func (s *server) failWith(w http.ResponseWriter, status int, f failure) {
 	s.page(w, status, "failure", view{Title: http.StatusText(status), Data: f})
 }
 
-// nowhere is what is behind an address that there is not, or not for this method.
+// nowhere is what is behind an address that there is not, or not for this method: a page,
+// or for who calls methods JSON.
 func (s *server) nowhere(w http.ResponseWriter, r *http.Request, muxes ...*http.ServeMux) {
+	status, kind, why := http.StatusNotFound, api.Kind("unknown_method"), "There is nothing at "+r.URL.Path+"."
 	if allowed := allows(r, muxes); len(allowed) > 0 {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		http.Error(w, r.Method+" is not for this address: use "+strings.Join(allowed, " or "), http.StatusMethodNotAllowed)
+		status, kind, why = http.StatusMethodNotAllowed, "invalid_request", r.Method+" is not for this address: use "+strings.Join(allowed, " or ")+"."
+	}
+	if strings.HasPrefix(r.URL.Path, "/rpc/") || r.URL.Path == "/rpc" {
+		s.writeProblemAs(w, status, api.NewProblem(kind, why+" Methods are called by POST /rpc/METHOD; /openapi.json lists them."))
 		return
 	}
-	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
-		http.NotFound(w, r)
-		return
-	}
-	s.failWith(w, http.StatusNotFound, failure{"There is no page " + r.URL.Path + ".", ""})
+	s.failWith(w, status, failure{why, "The links above lead to what there is."})
 }
 
 // allows are the methods that there is something for at the address of a request.

@@ -43,7 +43,7 @@ func TestSessionsPage(t *testing.T) {
 		t.Error("the newest session is not first")
 	}
 	holds(t, get(t, s, "/?source=cli"), []string{`id=one`, `<option selected>cli</option>`}, "id=%22")
-	holds(t, get(t, s, "/?q=docker"), []string{"<mark>docker</mark>", `href="/session?id=one&amp;m=2#m-2"`, "1 hit<"}, "id=%22")
+	holds(t, get(t, s, "/?q=docker"), []string{"<mark>docker</mark>", `href="/session?id=one&amp;m=2&amp;q=docker#m-2-1"`, "1 hit<"}, "id=%22")
 	holds(t, get(t, s, "/?q=docker+nowhere"), []string{"Nothing found for", "finds 1 message<", `href="/?q=docker"`})
 	holds(t, get(t, s, "/?part=list&q=docker"), []string{"<mark>docker</mark>"}, "<html", "<main")
 	holds(t, get(t, s, "/?q="+strings.Repeat("%28%22", 50)), nil)

@@ -84,8 +84,8 @@ func (s *server) handler() http.Handler {
 func (s *server) rooms(open *http.ServeMux) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.asked(s.sessions, "q", "source", "order", "offset", "part", "typing", "tag"))
-	mux.HandleFunc("GET /session", s.asked(s.conversation, "id", "m", "after", "before", "end", "part"))
-	mux.HandleFunc("GET /message", s.asked(s.message, "id", "m"))
+	mux.HandleFunc("GET /session", s.asked(s.conversation, "id", "m", "after", "before", "end", "part", "q"))
+	mux.HandleFunc("GET /message", s.asked(s.message, "id", "m", "q"))
 	mux.HandleFunc("GET /lineage", s.asked(s.lineage, "id"))
 	mux.HandleFunc("GET /usage", s.asked(s.usage, "days", "source"))
 	mux.HandleFunc("GET /health", s.asked(s.health))

@@ -74,8 +74,8 @@ func (l *listing) link(offset int) string {
 	return pathAndQuery("/", q)
 }
 
-// text is what to search for.
-func (l *listing) text() string {
+// Text is what to search for.
+func (l *listing) Text() string {
 	if l.Typing {
 		return sessiondb.UnfinishedQuery(l.Query)
 	}
@@ -85,7 +85,7 @@ func (l *listing) text() string {
 // asList is the list that is asked for, also by a query of nothing but filters;
 // false where it is a search.
 func (l *listing) asList() (f sessiondb.ListFilter, ok bool) {
-	if l.text() != "" {
+	if l.Text() != "" {
 		f, ok = sessiondb.ListQuery(l.Query)
 		if !ok || f.Source != "" && l.Source != "" && f.Source != l.Source {
 			return f, false
@@ -135,7 +135,7 @@ func (s *server) list(ctx context.Context, l *listing, f sessiondb.ListFilter) (
 }
 
 func (s *server) find(ctx context.Context, l *listing) error {
-	f := sessiondb.SearchQuery{Text: l.text(), Tags: l.Tags, Limit: searchPage + 1, Offset: l.Offset, NoSuggestions: l.Typing}
+	f := sessiondb.SearchQuery{Text: l.Text(), Tags: l.Tags, Limit: searchPage + 1, Offset: l.Offset, NoSuggestions: l.Typing}
 	if l.Source != "" {
 		f.Sources = []string{l.Source}
 	}

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"html"
 	"net/http/httptest"
 	"path/filepath"
 	"regexp"
@@ -49,7 +50,7 @@ func linkTo(t *testing.T, page, pattern string) string {
 	if m == nil {
 		t.Fatalf("no link %s:\n%s", pattern, page)
 	}
-	return strings.ReplaceAll(m[1], "&amp;", "&")
+	return html.UnescapeString(m[1])
 }
 
 // The newest hits of a common word come first, unless the best are asked for, and

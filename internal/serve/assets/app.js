@@ -78,14 +78,23 @@ for (const filter of document.querySelectorAll(".filters select, .filters input[
   });
 }
 
-// Keys: / to search, j and k along the list or the messages, o opens and shuts
-// what is folded.
+// Keys: / to search, j and k along the list or the messages, n and N along what was
+// searched for, o opens and shuts what is folded.
 function step(by) {
-  const all = [...document.querySelectorAll(list ? "#list .sessions li > a" : ".message > header a")];
+  const all = [...document.querySelectorAll(list ? "#list .sessions li > a" : ".message > header a:first-of-type")];
   const at = all.indexOf(document.activeElement);
   const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : at + by];
   next?.focus();
   next?.scrollIntoView({ block: list ? "nearest" : "start" });
+}
+// match goes to another match, past the ends of the page to the next page.
+function match(by) {
+  const all = [...document.querySelectorAll("mark[id]")];
+  const at = all.findIndex((m) => m.id === location.hash.slice(1));
+  const below = (m) => m.getBoundingClientRect().top >= 0;
+  const next = at >= 0 ? all[at + by] : by > 0 ? all.find(below) : all.findLast((m) => !below(m));
+  if (next) location.replace("#" + next.id);
+  else if (messages?.dataset.query) $(by > 0 ? "a[rel=next]" : "a[rel=prev]")?.click();
 }
 function fold() {
   const all = [...document.querySelectorAll(".message details")];
@@ -99,7 +108,7 @@ document.addEventListener("keydown", (e) => {
     if (e.key === "ArrowDown" && e.target === box && list) { e.preventDefault(); step(1); }
     return;
   }
-  const does = { "/": () => box?.focus(), j: () => step(1), k: () => step(-1), o: fold }[e.key];
+  const does = { "/": () => box?.focus(), j: () => step(1), k: () => step(-1), n: () => match(1), N: () => match(-1), o: fold }[e.key];
   if (does) { e.preventDefault(); does(); }
 });
 if (messages?.querySelector("details")) {
@@ -117,6 +126,7 @@ if (messages?.querySelector("details")) {
 function unfold() {
   const target = document.getElementById(location.hash.slice(1));
   if (!target) return;
+  for (let d = target.closest("details"); d; d = d.parentElement.closest("details")) d.open = true;
   const folded = target.querySelector("details");
   if (folded && (target.matches(".tool") || !target.querySelector(".body"))) folded.open = true;
   target.scrollIntoView();
@@ -130,6 +140,7 @@ async function append(session) {
   url.searchParams.set("id", session);
   url.searchParams.set("part", "messages");
   if (last) url.searchParams.set("after", last.id.slice(2));
+  if (messages.dataset.query) url.searchParams.set("q", messages.dataset.query);
   const answer = await fetch(url);
   if (!answer.ok) return;
   const part = document.createElement("template");
