@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"sync"
@@ -25,13 +26,13 @@ type checkup struct {
 // health is the page of it.
 type health struct {
 	sessiondb.Info
-	Sessions, Messages int64
-	Running            bool
-	What               string
-	Done, Total        int64
-	Ended              time.Time
-	Found              []sessiondb.Finding
-	Err                error
+	Counted     counts
+	Running     bool
+	What        string
+	Done, Total int64
+	Ended       time.Time
+	Found       []sessiondb.Finding
+	Err         error
 }
 
 // Bad says whether something is wrong.
@@ -40,13 +41,8 @@ func (h health) Bad() bool { return h.Err != nil || sessiondb.Worst(h.Found).Bad
 func (s *server) health(w http.ResponseWriter, r *http.Request) {
 	h := s.checkup.state()
 	h.Info = s.db.Info()
-	var err error
-	if h.Sessions, err = s.db.SessionCount(r.Context(), ""); err == nil {
-		h.Messages, err = s.db.MessageCount(r.Context(), "")
-	}
-	if err != nil && h.Err == nil {
-		h.Err = err
-	}
+	h.Counted = s.counted(r.Context())
+	h.Err = cmp.Or(h.Err, h.Counted.Err)
 	s.page(w, http.StatusOK, "health", view{Title: "Health", Nav: "health", Data: h})
 }
 

@@ -148,13 +148,11 @@ func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // metrics tells what was counted, in the text format of Prometheus.
 func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
-	var sessions, messages int64
+	var n counts
 	err := s.answers(r.Context(), healthTimeout)
 	if err == nil {
-		sessions, err = s.db.SessionCount(r.Context(), "")
-	}
-	if err == nil {
-		messages, err = s.db.MessageCount(r.Context(), "")
+		n = s.counted(r.Context())
+		err = n.Err
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	p := &exposition{bufio.NewWriter(w)}
@@ -165,9 +163,9 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
 		up = 0
 	}
 	p.one("sessiondb_up", "gauge", "Whether the store can be read.", up)
-	if err == nil {
-		p.one("sessiondb_sessions", "gauge", "Sessions in the store.", sessions)
-		p.one("sessiondb_messages", "gauge", "Messages in the store.", messages)
+	if err == nil && n.Known {
+		p.one("sessiondb_sessions", "gauge", "Sessions in the store, when they were last counted.", n.Sessions)
+		p.one("sessiondb_messages", "gauge", "Messages in the store, when they were last counted.", n.Messages)
 	}
 	if s.options.LogSize != nil {
 		if n, ok := s.options.LogSize(); ok {

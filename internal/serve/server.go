@@ -48,6 +48,7 @@ type server struct {
 	now     func() time.Time
 	maxBody int64 // how long the parameters of a call may be, in bytes
 	checkup checkup
+	tally   tally
 	ranked  int // how many messages are ranked without being asked to
 	hub     hub
 	meter   meter
