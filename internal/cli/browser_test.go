@@ -118,8 +118,18 @@ func (w *walk) search(t *testing.T) {
 	p.Until(`new URLSearchParams(location.search).get("q").endsWith("image") && !location.search.includes("order")`)
 	p.Go(w.page("/?q=docker"))
 	p.Click("#list .sessions a")
-	p.Until(`location.pathname === "/session" && location.hash && document.querySelector(location.hash)`)
-	p.Until(`document.querySelector(location.hash).getBoundingClientRect().top < innerHeight`)
+	p.Until(`location.pathname === "/session" && document.querySelector(location.hash)?.textContent.toLowerCase() === "docker"`)
+	const seen = `(([top, bottom]) => top >= 0 && bottom <= innerHeight)((({top, bottom}) => [top, bottom])(document.querySelector(location.hash).getBoundingClientRect()))`
+	p.Until(seen)
+	p.Do(`window.first = location.hash`)
+	p.Type("n") // the next match, and back
+	p.Until(`location.hash !== first && document.querySelector(location.hash).matches("mark") && ` + seen)
+	p.Do(`for (const d of document.querySelectorAll("details")) d.open = false`)
+	p.Type("N")
+	p.Until(`location.hash === first && ` + seen)
+	if wrong := p.Wrong(); wrong != "" {
+		t.Error(wrong)
+	}
 	p.Go(w.page("/session?id=evil"))
 	if p.Value(`document.querySelector(".message.tool details").open`) != false {
 		t.Error("what a tool answered is not folded")
@@ -221,19 +231,26 @@ func (w *walk) pictures(t *testing.T) {
 		{"conversation-dark", session, 1000, 760, true},
 		{"conversation-phone", session, 390, 780, false},
 		{"sessions-phone", "/", 390, 780, true},
+		{"matches", session + "&q=docker", 1000, 760, false},
+		{"matches-dark", session + "&q=docker", 1000, 760, true},
+		{"matches-phone", session + "&q=docker", 390, 780, false},
+		{"choice", "/session?id=2026", 1000, 480, false},
+		{"nowhere-phone", "/nowhere", 390, 480, true},
 		{"lineage", "/lineage?id=20260504_092000_d0cc03", 1000, 480, false},
 		{"usage", "/usage?days=0", 1000, 1000, false},
 		{"usage-phone", "/usage?days=0", 390, 780, true},
 		{"health", "/health", 1000, 480, false},
 		{"delete", "/delete?id=20260504_092000_d0cc03", 1000, 400, true},
 	} {
-		p := w.sized(t, s.path, s.width, s.height, s.dark)
-		if wide := p.Value(`document.documentElement.scrollWidth > innerWidth`); wide != false {
-			t.Errorf("%s is wider than the screen", s.name)
-		}
-		if err := os.WriteFile(filepath.Join(*pictures, s.name+".png"), p.Picture(), 0o644); err != nil { // #nosec G306 -- to be looked at
-			t.Error(err)
-		}
+		t.Run(s.name, func(t *testing.T) { // which closes the page: a browser has six connections to a server
+			p := w.sized(t, s.path, s.width, s.height, s.dark)
+			if wide := p.Value(`document.documentElement.scrollWidth > innerWidth`); wide != false {
+				t.Errorf("%s is wider than the screen", s.name)
+			}
+			if err := os.WriteFile(filepath.Join(*pictures, s.name+".png"), p.Picture(), 0o644); err != nil { // #nosec G306 -- to be looked at
+				t.Error(err)
+			}
+		})
 	}
 }
 

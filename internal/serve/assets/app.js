@@ -155,7 +155,7 @@ function follow() {
   const lists = () => list?.querySelector("[data-live=list]") || (list && !box.value && list.querySelector(".empty"));
   const reads = messages?.dataset.live === "messages";
   if (!lists() && !reads) return;
-  const events = new EventSource("/events");
+  let events;
   let soon = false; // what comes meanwhile is seen as well
   const look = () => {
     if (soon) return;
@@ -166,11 +166,19 @@ function follow() {
       else if (lists() && !box.value && !list.contains(document.activeElement)) load(location.href, list);
     }, 150);
   };
-  events.addEventListener("open", look); // for what came since the page was made
-  events.addEventListener("message", (e) => {
-    if (!reads || JSON.parse(e.data).session === messages.dataset.session) look();
-  });
-  addEventListener("pagehide", () => events.close());
+  // A browser has six connections to a server: a page that nobody sees has none.
+  const listen = () => {
+    events?.close();
+    if (document.hidden) return;
+    events = new EventSource("/events");
+    events.addEventListener("open", look); // for what came since the page was made
+    events.addEventListener("message", (e) => {
+      if (!reads || JSON.parse(e.data).session === messages.dataset.session) look();
+    });
+  };
+  listen();
+  document.addEventListener("visibilitychange", listen);
+  addEventListener("pagehide", () => events?.close());
 }
 
 // How far a look for damage is.
