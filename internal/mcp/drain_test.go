@@ -57,7 +57,7 @@ func TestGivesUp(t *testing.T) {
 	if _, err := l.Read(make([]byte, 1000)); err != io.EOF {
 		t.Error(err)
 	}
-	if err := l.giveUp(); err != nil || !strings.Contains(out.String(), `"id":"x"`) || !strings.Contains(out.String(), "told to stop") {
+	if n, err := l.giveUp(); err != nil || n != 1 || !strings.Contains(out.String(), `"id":"x"`) || !strings.Contains(out.String(), "told to stop") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }

@@ -123,13 +123,7 @@ func (l *lines) drained() {
 	}
 }
 
-// pending is how many requests a client waits for.
-func (l *lines) pending() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.waiting())
-}
-
+// waiting are the requests that a client waits for.
 func (l *lines) waiting() (ids []jsonrpc.ID) {
 	for id, waits := range l.unanswered {
 		if waits {
@@ -190,8 +184,8 @@ func (l *lines) answer(line []byte) {
 	l.answered.Broadcast()
 }
 
-// giveUp answers what was not answered.
-func (l *lines) giveUp() error {
+// giveUp answers what was not answered, and tells how many those were.
+func (l *lines) giveUp() (n int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, id := range l.waiting() {
@@ -201,9 +195,10 @@ func (l *lines) giveUp() error {
 			_, err = l.out.Write(append(line, '\n'))
 		}
 		if err != nil {
-			return err
+			return n, err
 		}
 		delete(l.unanswered, id)
+		n++
 	}
-	return nil
+	return n, nil
 }

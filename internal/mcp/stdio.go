@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,13 +26,12 @@ var errStopped = errors.New("the server was told to stop before this was done; l
 func Serve(ctx context.Context, db *sessiondb.DB, in io.Reader, out io.Writer, o Options) error {
 	l := newLines(in, out)
 	s := newServer(db, o)
-	s.AddReceivingMiddleware(until(ctx))
+	var cut atomic.Int64
+	s.AddReceivingMiddleware(until(ctx, &cut))
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	cut := make(chan int, 1)
 	ended := context.AfterFunc(ctx, func() {
 		defer stop()
-		cut <- l.pending()
 		defer time.AfterFunc(stopTimeout, func() { _ = l.Close() }).Stop()
 		l.drained()
 	})
@@ -38,21 +39,26 @@ func Serve(ctx context.Context, db *sessiondb.DB, in io.Reader, out io.Writer, o
 	if ended() {
 		return err
 	}
-	n := <-cut
-	if err := l.giveUp(); err != nil || n == 0 {
-		return err
+	left, err := l.giveUp()
+	if n := int(cut.Load()) + left; err == nil && n > 0 {
+		err = fmt.Errorf("told to stop with %d requests under way: %w", n, ctx.Err())
 	}
-	return fmt.Errorf("told to stop with %d requests under way: %w", n, ctx.Err())
+	return err
 }
 
-// until ends calls when ctx does: the SDK lets them run on.
-func until(ctx context.Context) sdk.Middleware {
+// until ends calls when ctx does, which the SDK lets run on, and counts those to which a
+// client expects an answer.
+func until(ctx context.Context, cut *atomic.Int64) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(call context.Context, method string, r sdk.Request) (sdk.Result, error) {
 			call, cancel := context.WithCancel(call)
 			defer cancel()
 			defer context.AfterFunc(ctx, cancel)()
-			return next(call, method, r)
+			out, err := next(call, method, r)
+			if ctx.Err() != nil && !strings.HasPrefix(method, "notifications/") {
+				cut.Add(1)
+			}
+			return out, err
 		}
 	}
 }
