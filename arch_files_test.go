@@ -43,6 +43,7 @@ var opensFiles = map[string]string{
 	"sqlite.holders":                      "a file of the system",
 	"sqlite.moveSlowly":                   "makes a new file, or fails",
 	"sqlite.newStage":                     "new files; the copy is closed after SQLite is done with it",
+	"sqlite.readNote":                     "the file of the queue, which SQLite does not know",
 	"sqlite.ownFile":                      "the file of the queue, which SQLite does not know",
 	"sqlite.readHeader":                   "within unlessOpenHere",
 	"sqlite.syncDir":                      "a folder",

@@ -27,6 +27,7 @@ var findingKinds = []FindingKind{
 	{"missing", SeverityError, "there is no file", "", "check the path"},
 	{"empty_file", SeverityError, "the file has no bytes", "", "`sessiondb restore` a backup; as it is, it counts as a new store"},
 	{"log_alone", SeverityError, "the file is gone or has no bytes, and its write-ahead log holds data", recoverIt, ""},
+	{"other_log", SeverityError, "the write-ahead log beside the file belongs to another one that was there before: opened with it, the file would become a mixture of both", "mv FILE-wal FILE-wal.other && rm -f FILE-shm", ""},
 	{"unreadable", SeverityError, "this user may not read the file, or the system can't", "", "check owner, mode and disk"},
 	{"not_database", SeverityError, "the file is no SQLite database, or its first bytes are lost", recoverIt, ""},
 	{"not_file", SeverityError, "what is there is a folder or a device", "", "check the path"},

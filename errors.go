@@ -56,6 +56,10 @@ var (
 	// ErrReplaced means that the file at the path is no longer the one that is
 	// open. Nothing was written, and nothing is read any more.
 	ErrReplaced = errors.New("database file was replaced")
+	// ErrOtherLog means that the write-ahead log beside the file belongs to another one
+	// that was at the path before. Nothing was read or written. It is an [ErrReplaced]
+	// too.
+	ErrOtherLog error = otherLogError{}
 	// ErrReadOnly means that the store was opened, or can only be opened, for
 	// reading.
 	ErrReadOnly = errors.New("store is read-only")
@@ -80,6 +84,12 @@ type connectionError struct{}
 func (connectionError) Error() string { return "the connection to the server failed" }
 
 func (connectionError) Is(target error) bool { return target == ErrIO }
+
+type otherLogError struct{}
+
+func (otherLogError) Error() string { return "the log of another file is in the way" }
+
+func (otherLogError) Is(target error) bool { return target == ErrReplaced }
 
 // DamageError means that a read met damaged pages and went past them: what could
 // be read was returned with it. It is [ErrCorrupt].

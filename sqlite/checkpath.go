@@ -195,6 +195,10 @@ func (p *pathCheck) lookAtHeader(h header, size int64) {
 // inside opens the file so that nothing of it changes, and lets the store check
 // itself.
 func (p *pathCheck) inside(ctx context.Context, h header) error {
+	if p.besideUnusable() {
+		p.outside()
+		return nil
+	}
 	if h != nil && p.unclean(h) {
 		return p.copied(ctx)
 	}
@@ -204,6 +208,28 @@ func (p *pathCheck) inside(ctx context.Context, h header) error {
 		return p.copied(ctx)
 	}
 	return err
+}
+
+// besideUnusable says that something beside the file keeps it from being opened, which
+// is no damage.
+func (p *pathCheck) besideUnusable() bool {
+	if othersLog(p.real) {
+		p.noticed = append(p.noticed, engine.Finding{Code: "other_log", What: whoseLog(p.real),
+			Fix: fmt.Sprintf("mv %[1]s-wal %[1]s-wal.other && rm -f %[1]s-shm", sessiondb.ShellQuote(p.real))})
+		return true
+	}
+	for _, suffix := range ofSQLite[1:] {
+		if path := p.real + suffix; exists(path) && mayUse(path, 4) != nil {
+			p.notReadable(path)
+			return true
+		}
+	}
+	return false
+}
+
+func (p *pathCheck) notReadable(path string) {
+	p.noticed = append(p.noticed, engine.Finding{Code: "unreadable", Fix: "chmod u+r " + sessiondb.ShellQuote(path),
+		What: "this user may not read " + path})
 }
 
 // unclean says that the log holds data and nobody has the file open.
@@ -252,8 +278,7 @@ func (p *pathCheck) copied(ctx context.Context) (err error) {
 	err = unlessOpenHere(p.real, func() error { return copyFiles(ctx, p.real, to) })
 	if e := (*fs.PathError)(nil); errors.As(err, &e) && strings.HasPrefix(e.Path, p.real) && errors.Is(err, fs.ErrPermission) {
 		p.outside()
-		p.noticed = append(p.noticed, engine.Finding{Code: "unreadable", Fix: "chmod u+r " + sessiondb.ShellQuote(e.Path),
-			What: "this user may not read " + e.Path})
+		p.notReadable(e.Path)
 		return nil
 	}
 	if err != nil {

@@ -148,8 +148,11 @@ func TestPruneOddTimes(t *testing.T) {
 		`UPDATE sessions SET started_at = 'yesterday' WHERE id = 'victim'`:                           true,
 		`UPDATE messages SET timestamp = '2026-04-09 12:00:00' WHERE session_id = 'victim'`:          true,
 		`UPDATE messages SET timestamp = '2026-08-10 12:00:00' WHERE session_id = 'victim'`:          false,
-		`UPDATE messages SET timestamp = 'soon' WHERE session_id = 'victim'`:                         true,
-		`UPDATE messages SET timestamp = 9e999 WHERE session_id = 'victim'`:                          true,
+		`UPDATE messages SET timestamp = 'soon' WHERE session_id = 'victim'`:                         false,
+		`UPDATE messages SET timestamp = 9e999 WHERE session_id = 'victim'`:                          false,
+		`UPDATE messages SET timestamp = x'00ff' WHERE session_id = 'victim'`:                        false,
+		`UPDATE messages SET timestamp = 1786000000000 WHERE session_id = 'victim'`:                  false,
+		`UPDATE messages SET timestamp = '2199-01-01' WHERE session_id = 'victim'`:                   true,
 		`UPDATE sessions SET ended_at = 'later' WHERE id = 'victim'`:                                 true,
 		`UPDATE sessions SET parent_session_id = id, end_reason = 'compression' WHERE id = 'victim'`: true,
 	} {

@@ -134,6 +134,9 @@ func Recover(ctx context.Context, src, dst string, o RecoverOptions) (report Rec
 	r := &recovery{o: o, src: from.file}
 	err = newFile(dst, func(path string) error { return r.build(ctx, path) })
 	r.Changed = from.changed()
+	if from.alone {
+		r.note("%s, and is left out", whoseLog(from.path))
+	}
 	if missed := from.missed; missed.err != nil {
 		r.note("the system could not read the file at %d places, which counts as lost here: %v; recover it again when the disk reads", len(missed.places), missed.err)
 	}

@@ -18,6 +18,7 @@ type wreck struct {
 	path   string
 	seen   [3]fs.FileInfo // the database, the log and the journal at the beginning
 	missed misreads
+	alone  bool // the log beside it is that of another file, and is not read
 }
 
 var sourceSuffixes = [3]string{"", "-wal", "-journal"}
@@ -48,7 +49,11 @@ func openSource(path string) (_ *wreck, err error) {
 	}()
 	s.seen = s.stat()
 	var opened [3]sqlitefile.Bytes
+	s.alone = othersLog(s.path)
 	for i, suffix := range sourceSuffixes {
+		if suffix == "-wal" && s.alone {
+			continue
+		}
 		if opened[i], err = s.open(suffix); err != nil {
 			return nil, err
 		}

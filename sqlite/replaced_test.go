@@ -35,8 +35,8 @@ func pausedRole(ctx context.Context, path string, args []string) error {
 	return errors.Join(err, d.Close())
 }
 
-// A copy is put in the place of the file, and the log stays behind: from then
-// on it is that of the copy, and may hold what others write there.
+// A copy is put in the place of the file, and the log stays behind: to whoever does not
+// look at the note it is that of the copy from then on, and may hold what they write.
 func TestReplacedBesideItsLog(t *testing.T) {
 	s := fresh(t)
 	if err := s.Write(t.Context(), put(t.Context(), "a")); err != nil {
@@ -49,6 +49,9 @@ func TestReplacedBesideItsLog(t *testing.T) {
 	}
 	if err := s.Write(t.Context(), put(t.Context(), "refused")); !errors.Is(err, sessiondb.ErrReplaced) {
 		t.Errorf("write: %v", err)
+	}
+	if err := os.Truncate(s.path+queueSuffix, 0); err != nil {
+		t.Fatal(err)
 	}
 	cmd := process(t, "paused", s.path, "b", "c")
 	in, err := cmd.StdinPipe()

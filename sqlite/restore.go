@@ -140,8 +140,10 @@ func restoreTarget(path string, src *store, o RestoreOptions) (*target, error) {
 	if err := mayUse(path, 4|2); err != nil {
 		return nil, named(sessiondb.ErrReadOnly, err)
 	}
-	t.real, err = filepath.EvalSymlinks(path)
-	return t, err
+	if t.real, err = filepath.EvalSymlinks(path); err != nil {
+		return nil, err
+	}
+	return t, refuseOthersLog(t.real)
 }
 
 func (t *target) report(b engine.Backup) {

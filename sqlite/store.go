@@ -117,6 +117,9 @@ func (s *store) open(ctx context.Context, readOnly bool) error {
 		s.real = real
 	}
 	s.enterHere()
+	if err := refuseOthersLog(s.real); err != nil {
+		return err
+	}
 	sh, err := s.probe(ctx)
 	if readOnly && s.tellDamage != nil && errors.Is(err, sessiondb.ErrCorrupt) {
 		s.tellDamage(err)
@@ -237,6 +240,7 @@ func (s *store) prepareOnce(ctx context.Context, a access, isNew bool) error {
 	}
 	s.shape = sh
 	s.ident.sawLog()
+	s.noteLog()
 	s.activity.Store(sh.has(activityIndex))
 	s.wantActivity = !sh.has(activityIndex)
 	s.cookie, err = s.readCookie()

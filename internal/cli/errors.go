@@ -83,6 +83,7 @@ var outcomes = []struct {
 	{sessiondb.ErrCorrupt, exitFailed, "keep the file and its -wal as they are; 'sessiondb doctor' says what is damaged, and 'sessiondb recover' saves what can be read"},
 	{sessiondb.ErrBusy, exitFailed, "nothing was written; try again when the other program is done"},
 	{sessiondb.ErrFull, exitFailed, "nothing was written; free some space and try again"},
+	{sessiondb.ErrOtherLog, exitFailed, "nothing was read or written"},
 	{sessiondb.ErrReplaced, exitFailed, "nothing was written; run the command again to use the file that is there now"},
 	{error(syscall.EROFS), exitFailed, "nothing was written; the place is mounted for reading only: choose another one"},
 	{sessiondb.ErrReadOnly, exitFailed, "nothing was written; check the permissions of the file and its folder"},
