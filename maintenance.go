@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -14,7 +15,7 @@ import (
 )
 
 // MaintenanceOptions shapes MaybePruneAndVacuum. Zero values mean 90 days, 24
-// hours.
+// hours; a negative interval is none.
 type MaintenanceOptions struct {
 	Retention   time.Duration
 	MinInterval time.Duration
@@ -46,6 +47,9 @@ const (
 // is a small one. The interval begins with the work, so that work that fails is
 // not tried again at once. What has been in the trash for 30 days goes for good.
 func (db *DB) MaybePruneAndVacuum(ctx context.Context, o MaintenanceOptions) (r MaintenanceResult) {
+	if o.Retention < 0 {
+		return MaintenanceResult{Err: fmt.Errorf("%w: a retention of %v", ErrInvalid, o.Retention)}
+	}
 	claimed, err := db.claimMaintenance(ctx, cmp.Or(o.MinInterval, defaultInterval))
 	if err != nil || !claimed {
 		return MaintenanceResult{Skipped: err == nil, Err: err}

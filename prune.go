@@ -249,7 +249,7 @@ func isOld(chain []chainNode, used map[string]bool, cutoff float64) bool {
 }
 
 // odditiesSince returns the sessions that have a message whose time is text
-// that tells a time since the cutoff.
+// that tells a time since the cutoff, or no time at all.
 func (db *DB) odditiesSince(ctx context.Context, q engine.Queryer, nodes []chainNode, cutoff float64) (map[string]bool, error) {
 	used := map[string]bool{}
 	latest := db.latest()
@@ -257,7 +257,7 @@ func (db *DB) odditiesSince(ctx context.Context, q engine.Queryer, nodes []chain
 		var id string
 		var t time.Time
 		err := r.Scan(&id, timeColumn{"", &t, new(odd)})
-		if at := epoch(t); at >= cutoff && at <= latest {
+		if at := epoch(t); at >= cutoff && at <= latest || t.IsZero() || at > 1e11 {
 			used[id] = true
 		}
 		return err

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -270,11 +271,14 @@ func splitTitle(title string) (base string, n int) {
 		}
 	}
 	n, err := strconv.Atoi(digits)
-	if err != nil {
+	if err != nil || n > maxNumber {
 		return title, 0
 	}
 	return title[:i], n
 }
+
+// maxNumber is the highest number that one can still be added to.
+const maxNumber = math.MaxInt32
 
 type numberedTitle struct {
 	id string

@@ -206,6 +206,10 @@ func TestDeleteMethods(t *testing.T) {
 		{"vacuum", nil, `null`},
 		{"maybe_auto_prune_and_vacuum", nil, `{"skipped":false,"pruned":0,"vacuumed":false,"error":null}`},
 		{"maybe_auto_prune_and_vacuum", nil, `{"skipped":true,"pruned":0,"vacuumed":false,"error":null}`},
+		{"maybe_auto_prune_and_vacuum", object{"min_interval_hours": 0}, `{"skipped":false,"pruned":0,"vacuumed":false,"error":null}`},
+		{"append_message", object{"session_id": "s2", "role": "user", "content": "old", "timestamp": 1777900000}, `2`},
+		{"end_session", []any{"s2", "done"}, `null`},
+		{"maybe_auto_prune_and_vacuum", object{"min_interval_hours": 0, "retention_days": 0}, `{"skipped":false,"pruned":1,"vacuumed":true,"error":null}`},
 	})
 }
 

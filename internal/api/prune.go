@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -36,15 +37,14 @@ type pruneParams struct {
 }
 
 func pruneSessions(ctx context.Context, db *sessiondb.DB, p pruneParams) (any, error) {
-	age := days(p.OlderThanDays)
-	if age == 0 {
-		age = time.Nanosecond // zero stands for the default in the filter
-	}
-	return result(db.Prune(ctx, sessiondb.PruneFilter{OlderThan: age, Source: p.Source},
+	return result(db.Prune(ctx, sessiondb.PruneFilter{OlderThan: given(days(p.OlderThanDays)), Source: p.Source},
 		sessiondb.DeleteOptions{SessionsDir: p.SessionsDir, DryRun: p.DryRun, Trash: p.Trash}))
 }
 
 func days(n float64) time.Duration { return hours(n * 24) }
+
+// given is a time that may be 0, which stands for the default where it is not given.
+func given(d time.Duration) time.Duration { return cmp.Or(d, time.Nanosecond) }
 
 // hours is at most a hundred years, which a Duration can hold.
 func hours(n float64) time.Duration {
@@ -92,6 +92,6 @@ type maintenanceParams struct {
 
 func maintain(ctx context.Context, db *sessiondb.DB, p maintenanceParams) (any, error) {
 	return db.MaybePruneAndVacuum(ctx, sessiondb.MaintenanceOptions{
-		Retention: days(p.RetentionDays), MinInterval: hours(p.MinIntervalHours), NoVacuum: !p.Vacuum, SessionsDir: p.SessionsDir, Trash: p.Trash,
+		Retention: given(days(p.RetentionDays)), MinInterval: cmp.Or(hours(p.MinIntervalHours), -1), NoVacuum: !p.Vacuum, SessionsDir: p.SessionsDir, Trash: p.Trash,
 	}), nil
 }

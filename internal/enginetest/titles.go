@@ -59,9 +59,9 @@ func testTitles(t *testing.T, h *harness) {
 	t.Run("lineage of titles", func(t *testing.T) {
 		db, c := h.store(t)
 		titles := map[string]string{
-			"a": "plan", "b": "plan #2", "c": "plan #10", "d": "plan #2b", "e": "pl%n", "f": "pl%n #2", "g": "plan #", "h": "other #3",
+			"a": "plan", "b": "plan #2", "c": "plan #10", "d": "plan #2b", "e": "pl%n", "f": "pl%n #2", "g": "plan #", "h": "other #3", "i": "far #9223372036854775807",
 		}
-		for _, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		for _, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"} {
 			h.sessions(t, db, id)
 			noError(t, db.SetTitle(t.Context(), id, titles[id]))
 			c.add(1e9)
@@ -71,7 +71,7 @@ func testTitles(t *testing.T, h *harness) {
 		noError(t, db.SetTitle(t.Context(), "long", long))
 		for title, want := range map[string]string{
 			"plan": "plan #11", "plan #2": "plan #11", "pl%n": "pl%n #3", "pl_n": "pl_n", "new": "new", "new #7": "new",
-			"plan #2b": "plan #2b #2", "other": "other #4", long: strings.Repeat("y", 97) + " #2",
+			"plan #2b": "plan #2b #2", "other": "other #4", "far": "far", long: strings.Repeat("y", 97) + " #2",
 		} {
 			if got := must[string](t)(db.NextTitle(t.Context(), title)); got != want {
 				t.Errorf("next after %q: %q, want %q", title, got, want)
