@@ -13,11 +13,12 @@ import (
 )
 
 // PruneFilter says what is old. Source narrows to conversations whose first
-// session has it; OlderThan is measured from the last activity, 0 means 90
+// session has it, Tags to those that have all of them; OlderThan is measured from the last activity, 0 means 90
 // days.
 type PruneFilter struct {
 	OlderThan time.Duration
 	Source    string
+	Tags      []string
 }
 
 const defaultRetention = 90 * 24 * time.Hour
@@ -48,7 +49,7 @@ func (db *DB) Prune(ctx context.Context, f PruneFilter, o DeleteOptions) (r Dele
 	}
 	cutoff := epoch(db.now().Add(-cmp.Or(f.OlderThan, defaultRetention)))
 	o.Only = false
-	roots, err := db.oldConversations(ctx, cutoff, f.Source)
+	roots, err := db.oldConversations(ctx, cutoff, f)
 	if err != nil {
 		return r, err
 	}
@@ -157,7 +158,7 @@ func (s *sweep) take(ctx context.Context, choose func(engine.Queryer) ([]string,
 
 // oldConversations returns the first sessions of the chains without activity
 // since the cutoff, oldest first.
-func (db *DB) oldConversations(ctx context.Context, cutoff float64, source string) (roots []string, err error) {
+func (db *DB) oldConversations(ctx context.Context, cutoff float64, f PruneFilter) (roots []string, err error) {
 	err = db.read(ctx, func(q engine.Queryer) error {
 		all, err := activityOfAll(ctx, q, db.latest(), true)
 		if err != nil {
@@ -173,18 +174,32 @@ func (db *DB) oldConversations(ctx context.Context, cutoff float64, source strin
 		slices.SortFunc(roots, func(a, b string) int {
 			return cmp.Or(cmp.Compare(all[a].active, all[b].active), cmp.Compare(a, b))
 		})
-		if source == "" {
-			return nil
+		if f.Source != "" {
+			ids, err := queryStrings(ctx, q, `SELECT id FROM sessions WHERE source = ?`, f.Source)
+			if err != nil {
+				return err
+			}
+			roots = among(roots, ids)
 		}
-		ids, err := queryStrings(ctx, q, `SELECT id FROM sessions WHERE source = ?`, source)
-		of := map[string]bool{}
-		for _, id := range ids {
-			of[id] = true
+		if len(f.Tags) > 0 {
+			ids, err := taggedSessions(ctx, q, f.Tags)
+			if err != nil {
+				return err
+			}
+			roots = among(roots, ids)
 		}
-		roots = slices.DeleteFunc(roots, func(id string) bool { return !of[id] })
-		return err
+		return nil
 	})
 	return roots, err
+}
+
+// among are those of a list that are in another one too.
+func among(list, other []string) []string {
+	in := make(map[string]bool, len(other))
+	for _, id := range other {
+		in[id] = true
+	}
+	return slices.DeleteFunc(list, func(id string) bool { return !in[id] })
 }
 
 // judge says which chains may go, until they have as many messages as the

@@ -82,6 +82,33 @@ func (db *DB) TagsOf(ctx context.Context, ids ...string) (tags map[string][]stri
 	return tags, err
 }
 
+// isTagged is the condition that the conversation of a session c has all of some tags,
+// which is told of each session by itself.
+func isTagged(ctx context.Context, q engine.Queryer, tags []string) (w where, err error) {
+	if len(tags) == 0 {
+		return w, nil
+	}
+	some, err := tagsTable.exists(ctx, q)
+	if err != nil || !some {
+		w.add(`1 = 0`)
+		return w, err
+	}
+	for _, t := range tags {
+		w.add(`EXISTS (WITH RECURSIVE up(id) AS (SELECT c.id
+ UNION SELECT p.id FROM up JOIN sessions c ON c.id = up.id JOIN sessions p ON p.id = c.parent_session_id AND p.id <> c.id WHERE `+continuationSQL+`)
+ SELECT 1 FROM up JOIN sessiondb_tags g ON g.session_id = up.id WHERE g.tag = ?)`, wantedTag(t))
+	}
+	return w, nil
+}
+
+// ofMessages is a condition on sessions c as one on messages m.
+func (w where) ofMessages() (m where) {
+	if w.narrows() {
+		m.add(`EXISTS (SELECT 1 FROM sessions c WHERE c.id = m.session_id AND `+w.sql()+`)`, w.args...)
+	}
+	return m
+}
+
 // tags adds what a search asks of the tags of a conversation. The sessions that have
 // them are looked up once, and not for every statement of the search.
 func (w *where) tags(ctx context.Context, q engine.Queryer, tags []string, filters []searchql.Filter) error {

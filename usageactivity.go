@@ -22,11 +22,17 @@ type ToolUse struct {
 func (db *DB) MessagesByHour(ctx context.Context, f UsageFilter) (out WeekHours, err error) {
 	defer wrap(&err, "messages by hour")
 	times := f
-	times.Source = "" // how far to go back is told by the index alone
-	all, bounds := times.ofMessages()
-	where, args := f.ofMessages()
+	times.Source, times.Tags = "", nil // how far to go back is told by the index alone
 	zone := db.now().Location()
 	err = db.readPast(ctx, func(q engine.Queryer) error {
+		all, bounds, err := times.ofMessages(ctx, q)
+		if err != nil {
+			return err
+		}
+		where, args, err := f.ofMessages(ctx, q)
+		if err != nil {
+			return err
+		}
 		out = WeekHours{}
 		for before := bounds[1]; ; {
 			var newest *float64
@@ -74,8 +80,11 @@ const (
 // out.
 func (db *DB) ToolUses(ctx context.Context, f UsageFilter) (out []ToolUse, err error) {
 	defer wrap(&err, "tool uses")
-	where, args := f.ofMessages()
 	err = db.readPast(ctx, func(q engine.Queryer) error {
+		where, args, err := f.ofMessages(ctx, q)
+		if err != nil {
+			return err
+		}
 		out = nil
 		return eachRow(ctx, q, func(r engine.Rows) error {
 			var u ToolUse
@@ -89,7 +98,7 @@ func (db *DB) ToolUses(ctx context.Context, f UsageFilter) (out []ToolUse, err e
 }
 
 // ofMessages is the filter as a condition on messages m.
-func (f UsageFilter) ofMessages() (string, []any) {
+func (f UsageFilter) ofMessages(ctx context.Context, q engine.Queryer) (string, []any, error) {
 	from, to := float64(-farthestTime), float64(farthestTime)
 	if !f.After.IsZero() {
 		from = epoch(f.After)
@@ -102,5 +111,9 @@ func (f UsageFilter) ofMessages() (string, []any) {
 		where += ` AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = m.session_id AND s.source = ?)`
 		args = append(args, f.Source)
 	}
-	return where, args
+	tagged, err := isTagged(ctx, q, f.Tags)
+	for _, cond := range tagged.ofMessages().conds {
+		where += ` AND ` + cond
+	}
+	return where, append(args, tagged.args...), err
 }

@@ -24,6 +24,7 @@ type UsageRow struct {
 // UsageFilter narrows usage totals. The zero value takes every session.
 type UsageFilter struct {
 	Source        string
+	Tags          []string  // of the conversation of the session, which has all of them
 	After, Before time.Time // by start of the session; After is included
 }
 
@@ -49,8 +50,10 @@ func (r *UsageRow) scanTargets() []any {
 }
 
 // where is the filter as a condition on sessions c.
-func (f UsageFilter) where() (string, []any) {
-	cond, args := ` WHERE 1 = 1`, []any(nil)
+func (f UsageFilter) where(ctx context.Context, q engine.Queryer) (string, []any, error) {
+	w, err := isTagged(ctx, q, f.Tags)
+	w.add(`1 = 1`)
+	cond, args := ` WHERE `+w.sql(), w.args
 	if f.Source != "" {
 		cond, args = cond+` AND c.source = ?`, append(args, f.Source)
 	}
@@ -60,7 +63,7 @@ func (f UsageFilter) where() (string, []any) {
 	if !f.Before.IsZero() {
 		cond, args = cond+` AND c.started_at < ?`, append(args, epoch(f.Before))
 	}
-	return cond, args
+	return cond, args, err
 }
 
 // UsageByModel sums by model, highest cost first: the actual cost where one is
@@ -78,10 +81,13 @@ func (db *DB) UsageBySource(ctx context.Context, f UsageFilter) (_ []UsageRow, e
 }
 
 func (db *DB) usageBy(ctx context.Context, f UsageFilter, column string) (out []UsageRow, err error) {
-	where, args := f.where()
 	err = db.readPast(ctx, func(q engine.Queryer) error {
+		where, args, err := f.where(ctx, q)
+		if err != nil {
+			return err
+		}
 		out = nil
-		err := eachRow(ctx, q, func(r engine.Rows) error {
+		err = eachRow(ctx, q, func(r engine.Rows) error {
 			var u UsageRow
 			err := r.Scan(append([]any{textColumn{"", &u.Key, new(odd)}}, u.scanTargets()...)...)
 			out = append(out, u)
@@ -116,8 +122,9 @@ func (db *DB) UsageByDay(ctx context.Context, f UsageFilter) (out []UsageRow, er
 	defer wrap(&err, "usage by day")
 	err = db.readPast(ctx, func(q engine.Queryer) error {
 		d := days{q: q, zone: db.now().Location()}
-		d.where, d.args = f.where()
-		out, err = d.sum(ctx)
+		if d.where, d.args, err = f.where(ctx, q); err == nil {
+			out, err = d.sum(ctx)
+		}
 		return err
 	})
 	return out, err
@@ -237,13 +244,17 @@ func addCost(a, b *float64, times float64) *float64 {
 // negative one none.
 func (db *DB) TopSessions(ctx context.Context, f UsageFilter, limit int) (out []Session, err error) {
 	defer wrap(&err, "top sessions")
-	where, args := f.where()
-	query := `SELECT ` + selectColumns("c", sessionColumns) + ` FROM sessions c` + where + `
- ORDER BY COALESCE(` + sane("input_tokens") + `, 0) + COALESCE(` + sane("output_tokens") + `, 0) DESC, c.started_at DESC, c.id DESC`
-	if limit, _ = page(limit, 0); limit > 0 {
-		query, args = query+` LIMIT ?`, append(args, limit)
-	}
+	limit, _ = page(limit, 0)
 	err = db.readPast(ctx, func(q engine.Queryer) error {
+		where, args, err := f.where(ctx, q)
+		if err != nil {
+			return err
+		}
+		query := `SELECT ` + selectColumns("c", sessionColumns) + ` FROM sessions c` + where + `
+ ORDER BY COALESCE(` + sane("input_tokens") + `, 0) + COALESCE(` + sane("output_tokens") + `, 0) DESC, c.started_at DESC, c.id DESC`
+		if limit > 0 {
+			query, args = query+` LIMIT ?`, append(args, limit)
+		}
 		out, err = querySessions(ctx, q, query, args...)
 		return err
 	})

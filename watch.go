@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,8 +18,9 @@ type WatchFilter struct {
 	// After is the id of the last message that is known: 0 begins with the
 	// oldest, a negative one with the first that comes after the call.
 	After     int64
-	SessionID string // only messages of this session
-	Source    string // only messages of sessions of this source
+	SessionID string   // only messages of this session
+	Source    string   // only messages of sessions of this source
+	Tags      []string // only messages of conversations that have all of these, then
 	// Lost hears that the server can't be reached, with an [ErrConnection], each time
 	// it was tried, and says whether to go on; nothing is missed then. Nil is to end
 	// with that error.
@@ -120,7 +122,12 @@ func (db *DB) watchPage(ctx context.Context, f WatchFilter, last int64) (out []M
 		args = append(args, f.Source)
 	}
 	err = db.read(ctx, func(q engine.Queryer) error {
-		out, err = queryMessages(ctx, q, `FROM messages m WHERE `+strings.Join(where, ` AND `)+` ORDER BY m.id LIMIT ?`, append(args, watchPage)...)
+		tagged, err := isTagged(ctx, q, f.Tags)
+		if err != nil {
+			return err
+		}
+		where, args := slices.Concat(where, tagged.ofMessages().conds), slices.Concat(args, tagged.args, []any{watchPage})
+		out, err = queryMessages(ctx, q, `FROM messages m WHERE `+strings.Join(where, ` AND `)+` ORDER BY m.id LIMIT ?`, args...)
 		return err
 	})
 	return out, err

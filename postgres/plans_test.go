@@ -26,6 +26,9 @@ func TestNoSequentialScan(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if _, err := db.Tag(t.Context(), "s007", []string{"few"}, nil); err != nil {
+		t.Fatal(err)
+	}
 	var plan string
 	if err := raw(t, dsn).QueryRow(t.Context(), `EXPLAIN (FORMAT JSON) `+lookSQL).Scan(&plan); err != nil || strings.Contains(plan, "Seq Scan") {
 		t.Errorf("without statistics, what a search has to know first: %v\n%s", err, plan)
@@ -81,12 +84,18 @@ var hotCalls = map[string]func(t *testing.T, db *sessiondb.DB) error{
 		_, err := db.Sessions(t.Context(), sessiondb.ListFilter{ByLastActive: true, Limit: 5})
 		return err
 	},
-	"a rare word":     search(sessiondb.SearchQuery{Text: "rare7x42x"}),
-	"a phrase":        search(sessiondb.SearchQuery{Text: `"and rare7x42x"`}),
-	"a prefix":        search(sessiondb.SearchQuery{Text: "rare7x4*"}),
-	"a fragment":      search(sessiondb.SearchQuery{Text: "are7x42", Substring: true}),
-	"both":            search(sessiondb.SearchQuery{Text: "rare7x42x 배포"}),
-	"one of two":      search(sessiondb.SearchQuery{Text: "rare7x42x OR rare8x42x", Sort: sessiondb.Newest}),
+	"a rare word":  search(sessiondb.SearchQuery{Text: "rare7x42x"}),
+	"a phrase":     search(sessiondb.SearchQuery{Text: `"and rare7x42x"`}),
+	"a prefix":     search(sessiondb.SearchQuery{Text: "rare7x4*"}),
+	"a fragment":   search(sessiondb.SearchQuery{Text: "are7x42", Substring: true}),
+	"both":         search(sessiondb.SearchQuery{Text: "rare7x42x 배포"}),
+	"one of two":   search(sessiondb.SearchQuery{Text: "rare7x42x OR rare8x42x", Sort: sessiondb.Newest}),
+	"of a tag":     search(sessiondb.SearchQuery{Text: "rare7x42x tag:few", CountTotal: true}),
+	"not of a tag": search(sessiondb.SearchQuery{Text: "rare8x42x -tag:few", Sort: sessiondb.Newest}),
+	"list of a tag": func(t *testing.T, db *sessiondb.DB) error {
+		_, err := db.Sessions(t.Context(), sessiondb.ListFilter{ByLastActive: true, Tags: []string{"few"}})
+		return err
+	},
 	"in some session": search(sessiondb.SearchQuery{Text: "rare7x42x source:cli", CountTotal: true}),
 }
 

@@ -64,7 +64,8 @@ func TestMatchPlans(t *testing.T) {
 		"docker", "docker network", "docker OR zebra", "docker NOT network", `"docker network" data*`, "大别山项目", "大别", "山", "쀍쒧", "🚀",
 		"docker 大别", "大别 大别山项目", "广西 OR docker NOT 桂", "rm -rf", "don't panic", "x", "café",
 	} {
-		for _, m := range []engine.Match{{}, {Order: engine.Newest}, {Count: true}, {Where: "s.source = 'cli'"}, {Sessions: []string{"a"}, Count: true}} {
+		for _, m := range []engine.Match{{}, {Order: engine.Newest}, {Count: true}, {Where: "s.source = 'cli'"}, {Sessions: []string{"a"}, Count: true},
+			{Sessions: []string{"a"}}, {Sessions: []string{"a"}, Order: engine.Newest}, {Sessions: make([]string, manySessions), Order: engine.Newest}} {
 			m.Query, m.Limit = searchql.Parse(query, searchql.Options{}), 20
 			err := s.Read(t.Context(), func(q engine.Queryer) error {
 				p := &planner{Queryer: q, t: t}

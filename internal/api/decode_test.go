@@ -100,7 +100,7 @@ var documented = map[string]string{
 	"search_messages":                        "query source_filter exclude_sources role_filter limit offset sort session_ids exclude_session_ids substring explain tags",
 	"export_session":                         "session_id redact",
 	"export_all":                             "source session_ids redact",
-	"prune_sessions":                         "older_than_days source sessions_dir dry_run trash",
+	"prune_sessions":                         "older_than_days source sessions_dir dry_run trash tags",
 	"delete_session":                         "session_id sessions_dir only dry_run report trash",
 	"vacuum":                                 "",
 	"maybe_auto_prune_and_vacuum":            "retention_days min_interval_hours vacuum sessions_dir trash",

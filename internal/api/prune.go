@@ -34,10 +34,11 @@ type pruneParams struct {
 	SessionsDir   string  `json:"sessions_dir" doc:"folder whose files of these sessions go too"`
 	DryRun        bool    `json:"dry_run" default:"false" doc:"report what would go and delete nothing"`
 	Trash         bool    `json:"trash" default:"false" doc:"keep it in the trash for 30 days"`
+	taggedParams
 }
 
 func pruneSessions(ctx context.Context, db *sessiondb.DB, p pruneParams) (any, error) {
-	return result(db.Prune(ctx, sessiondb.PruneFilter{OlderThan: given(days(p.OlderThanDays)), Source: p.Source},
+	return result(db.Prune(ctx, sessiondb.PruneFilter{OlderThan: given(days(p.OlderThanDays)), Source: p.Source, Tags: p.Tags},
 		sessiondb.DeleteOptions{SessionsDir: p.SessionsDir, DryRun: p.DryRun, Trash: p.Trash}))
 }
 

@@ -15,7 +15,7 @@ var usageMethods = []*Method{
 		usage((*sessiondb.DB).UsageByDay)),
 	method(ReadsStore, "top_sessions", "Returns the sessions with the most input and output tokens.", "a list of sessions",
 		func(ctx context.Context, db *sessiondb.DB, p topParams) (any, error) {
-			return list(db.TopSessions(ctx, p.filter(), p.Limit))
+			return list(db.TopSessions(ctx, p.filter(p.Tags), p.Limit))
 		}),
 }
 
@@ -25,17 +25,23 @@ type usageParams struct {
 	Before instant `json:"before" doc:"only sessions started earlier, seconds since 1970"`
 }
 
-func (p usageParams) filter() sessiondb.UsageFilter {
-	return sessiondb.UsageFilter{Source: p.Source, After: p.After.Time, Before: p.Before.Time}
+func (p usageParams) filter(tags []string) sessiondb.UsageFilter {
+	return sessiondb.UsageFilter{Source: p.Source, Tags: tags, After: p.After.Time, Before: p.Before.Time}
+}
+
+type sumParams struct {
+	usageParams
+	taggedParams
 }
 
 type topParams struct {
 	usageParams
 	Limit int `json:"limit" default:"10"`
+	taggedParams
 }
 
-func usage(sum func(*sessiondb.DB, context.Context, sessiondb.UsageFilter) ([]sessiondb.UsageRow, error)) func(context.Context, *sessiondb.DB, usageParams) (any, error) {
-	return func(ctx context.Context, db *sessiondb.DB, p usageParams) (any, error) {
-		return list(sum(db, ctx, p.filter()))
+func usage(sum func(*sessiondb.DB, context.Context, sessiondb.UsageFilter) ([]sessiondb.UsageRow, error)) func(context.Context, *sessiondb.DB, sumParams) (any, error) {
+	return func(ctx context.Context, db *sessiondb.DB, p sumParams) (any, error) {
+		return list(sum(db, ctx, p.filter(p.Tags)))
 	}
 }

@@ -54,6 +54,7 @@ gone, and its room can be used again.`,
 	cmd.Flags().IntVar(&days, "days", 90, "the same as a number of `DAYS`")
 	cmd.Flags().StringVar(&f.Source, "source", "", "only sessions from `SOURCE`")
 	cmd.Flags().BoolVar(&a.json, "json", false, "print what was done as JSON (see docs/json.md)")
+	a.tagFlag(cmd, &f.Tags)
 	a.completeSource(cmd, "source")
 	return cmd
 }

@@ -17,12 +17,13 @@ func (a *app) tagCommand() *cobra.Command {
 		Short: "Put tags on a conversation, or take them away",
 		Long: `Put tags on a conversation, or take them away, and print those that it has then.
 A tag is one word, in lower case, and on the whole conversation: what goes on
-after a compression has it too. 'list', 'search' and 'export' take --tag.`,
+after a compression has it too. 'list', 'search', 'export', 'usage', 'prune' and
+'watch' take --tag, and tag:TAG is a filter of a search.`,
 		Example: `  sessiondb tag "deploy plan" +work +urgent
   sessiondb tag "deploy plan" -urgent
   sessiondb list --tag work`,
 		DisableFlagParsing: true, // -TAG is no flag
-		ValidArgsFunction:  a.completeSession,
+		ValidArgsFunction:  a.completeTagging,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, help, err := readTagging(cmd, args)
 			if help {
@@ -151,16 +152,33 @@ func (a *app) tagListCommand() *cobra.Command {
 // tagFlag gives a command the flag --tag.
 func (a *app) tagFlag(cmd *cobra.Command, tags *[]string) {
 	cmd.Flags().StringSliceVar(tags, "tag", nil, "only conversations with `TAG`; given again, with each of them")
-	_ = cmd.RegisterFlagCompletionFunc("tag", func(cmd *cobra.Command, _ []string, _ string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
-		_ = a.read(cmd.Context(), func(db *sessiondb.DB) error {
-			all, err := db.AllTags(cmd.Context())
-			for _, t := range all {
-				if term.Line(t.Tag) == t.Tag {
-					out = append(out, t.Tag)
-				}
-			}
-			return err
-		})
-		return out, cobra.ShellCompDirectiveNoFileComp
+	_ = cmd.RegisterFlagCompletionFunc("tag", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return a.tagsBehind(cmd, ""), cobra.ShellCompDirectiveNoFileComp
 	})
+}
+
+// completeTagging completes a session, and then tags that are in use.
+func (a *app) completeTagging(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return a.completeSession(cmd, args, typed)
+	}
+	sign := "+"
+	if strings.HasPrefix(typed, "-") {
+		sign = "-"
+	}
+	return a.tagsBehind(cmd, sign), cobra.ShellCompDirectiveNoFileComp
+}
+
+// tagsBehind are the tags in use, each behind a sign.
+func (a *app) tagsBehind(cmd *cobra.Command, sign string) (out []cobra.Completion) {
+	_ = a.read(cmd.Context(), func(db *sessiondb.DB) error {
+		all, err := db.AllTags(cmd.Context())
+		for _, t := range all {
+			if term.Line(t.Tag) == t.Tag {
+				out = append(out, sign+t.Tag)
+			}
+		}
+		return err
+	})
+	return out
 }

@@ -45,6 +45,7 @@ func (a *app) usageCommand() *cobra.Command {
 	fs.StringVar(&after, "after", "", "only sessions that started after `WHEN`: 2026-01-31, or 7d ago")
 	fs.StringVar(&before, "before", "", "only sessions that started before `WHEN`")
 	fs.IntVar(&limit, "limit", 10, "with --by top: at most `N` sessions; 0 is no limit")
+	a.tagFlag(cmd, &f.Tags)
 	a.completeFlag(cmd, "by", "model", "source", "day", "top")
 	a.completeSource(cmd, "source")
 	return a.reading(cmd)

@@ -42,6 +42,7 @@ seen.`,
 	}
 	cmd.Flags().Int64Var(&f.After, "after", -1, "begin with the messages after message `ID`; 0 for all there are")
 	cmd.Flags().StringVar(&f.Source, "source", "", "only messages of sessions from `SOURCE`")
+	a.tagFlag(cmd, &f.Tags)
 	a.completeSource(cmd, "source")
 	return cmd
 }

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +16,7 @@ func testTags(t *testing.T, h *harness) {
 	t.Run("a tag is on the whole conversation", func(t *testing.T) { tagsOfChain(t, h) })
 	t.Run("the filter of a search", func(t *testing.T) { tagFilters(t, h) })
 	t.Run("tags of rows", func(t *testing.T) { tagsOfRows(t, h) })
+	t.Run("usage, watching and pruning by tag", func(t *testing.T) { tagsNarrow(t, h) })
 	t.Run("what is no tag", func(t *testing.T) { tagsInvalid(t, h) })
 	t.Run("tags go along", func(t *testing.T) { tagsGoAlong(t, h) })
 }
@@ -156,6 +158,69 @@ func tagsOfRows(t *testing.T, h *harness) {
 		if got, want := hit.Tags, must[[]string](t)(db.Tags(t.Context(), hit.TipID)); !slices.Equal(got, want) {
 			t.Errorf("the hit in %s has %v, not %v", hit.TipID, got, want)
 		}
+	}
+}
+
+// tagsNarrow asks for what is not a search by tag. Each session of the family has two
+// messages, and used 15 tokens.
+func tagsNarrow(t *testing.T, h *harness) {
+	db, c := h.store(t)
+	h.family(t, db, c)
+	for before, tags := range [][]string{{"work"}, {"work", "urgent"}, {"urgent", "none"}, {"work"}} {
+		want := []int64{0, 3, 0, 4}[before]
+		f := sessiondb.UsageFilter{Tags: tags}
+		sum := func(rows []sessiondb.UsageRow) (tokens int64) {
+			for _, r := range rows {
+				tokens += r.Tokens.Input
+			}
+			return tokens
+		}
+		for name, rows := range map[string][]sessiondb.UsageRow{
+			"model": must[[]sessiondb.UsageRow](t)(db.UsageByModel(t.Context(), f)), "source": must[[]sessiondb.UsageRow](t)(db.UsageBySource(t.Context(), f)),
+			"day": must[[]sessiondb.UsageRow](t)(db.UsageByDay(t.Context(), f)),
+		} {
+			if got := sum(rows); got != 15*want {
+				t.Errorf("%v by %s: %d tokens, not %d", tags, name, got, 15*want)
+			}
+		}
+		if got := must[[]sessiondb.Session](t)(db.TopSessions(t.Context(), f, -1)); int64(len(got)) != want {
+			t.Errorf("top sessions of %v: %d", tags, len(got))
+		}
+		hours, said := must[sessiondb.WeekHours](t)(db.MessagesByHour(t.Context(), f)), int64(0)
+		for _, day := range hours {
+			for _, n := range day {
+				said += n
+			}
+		}
+		if said != 2*want {
+			t.Errorf("messages by hour of %v: %d", tags, said)
+		}
+		must[[]string](t)(db.Tag(t.Context(), "b", []string{"work", "urgent"}, nil))
+		if before == 2 {
+			must[[]string](t)(db.Tag(t.Context(), "other", []string{"work"}, nil))
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var heard []string
+	for m, err := range db.Watch(ctx, sessiondb.WatchFilter{Every: quickly, Tags: []string{"work", "urgent"}}) {
+		noError(t, err)
+		if heard = append(heard, m.SessionID); len(heard) == 6 {
+			stop()
+		}
+	}
+	if want := []string{"a", "a", "b", "b", "c", "c"}; !slices.Equal(heard, want) {
+		t.Errorf("heard of %v, not %v", heard, want)
+	}
+	for _, id := range []string{"c", "other", "branch"} {
+		noError(t, db.EndSession(t.Context(), id, "done"))
+	}
+	c.add(time.Hour)
+	f := sessiondb.PruneFilter{OlderThan: time.Minute, Tags: []string{"urgent"}}
+	r := must[sessiondb.DeleteReport](t)(db.Prune(t.Context(), f, sessiondb.DeleteOptions{}))
+	slices.Sort(r.Sessions)
+	if !slices.Equal(r.Sessions, []string{"a", "b", "c"}) {
+		t.Errorf("pruned %v", r.Sessions)
 	}
 }
 

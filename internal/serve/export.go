@@ -25,7 +25,7 @@ var formats = map[string]string{
 
 // export sends conversations as a file, as they are read: one with all its parts,
 // with lineage=1 its whole lineage, without an id those of a source, or all. With
-// redact=1 secrets are masked.
+// redact=1 secrets are masked; tag= leaves those that have the tags.
 func (s *server) export(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	as := cmp.Or(q.Get("format"), export.JSONL)
@@ -43,6 +43,13 @@ func (s *server) export(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		file = fileName(id)
+	} else if tags := givenTags(q["tag"]); len(tags) > 0 {
+		var err error
+		if f.IDs, err = s.db.TaggedSessions(r.Context(), tags...); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		f.IDs = append([]string{}, f.IDs...) // nil would be all
 	}
 	if q.Get("redact") != "" {
 		f.Redact = redact.New().Session

@@ -22,31 +22,19 @@ const (
 type listing struct {
 	Query, Source, Order string
 	Sources              []string
-	Tags                 []string // all of them are on what is shown
-	AllTags              []string
-	Sessions             []sessiondb.ListedSession
-	Found                *sessiondb.GroupedResult // nil for a list
-	Offset               int
-	Newer, Older         string // links to the pages beside it
-	MaxRanked            int    // where more messages match, the newest come first
-	Ranked               string // link to the hits by rank, where that is so
-	Typing               bool   // the last word may not be finished
-	found                string // the order of the hits
+	tagFilter
+	Sessions     []sessiondb.ListedSession
+	Found        *sessiondb.GroupedResult // nil for a list
+	Offset       int
+	Newer, Older string // links to the pages beside it
+	MaxRanked    int    // where more messages match, the newest come first
+	Ranked       string // link to the hits by rank, where that is so
+	Typing       bool   // the last word may not be finished
+	found        string // the order of the hits
 }
 
 // Live says whether new sessions belong at the top of the page.
 func (l *listing) Live() bool { return l.Found == nil && l.Offset == 0 }
-
-// Tag is the one that is chosen among all.
-func (l *listing) Tag() string {
-	if len(l.Tags) == 0 {
-		return ""
-	}
-	return l.Tags[0]
-}
-
-// OtherTags are all but the one that is chosen.
-func (l *listing) OtherTags() []string { return l.Tags[min(1, len(l.Tags)):] }
 
 // values is the query without the page. A page of hits goes on in the order of the
 // one before, even when the store has grown.
@@ -100,7 +88,7 @@ func (l *listing) asList() (f sessiondb.ListFilter, ok bool) {
 // only that is sent.
 func (s *server) sessions(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	l := &listing{Query: q.Get("q"), Source: q.Get("source"), Order: q.Get("order"), Typing: q.Get("typing") != "", Tags: givenTags(q["tag"])}
+	l := &listing{Query: q.Get("q"), Source: q.Get("source"), Order: q.Get("order"), Typing: q.Get("typing") != "", tagFilter: tagFilter{Tags: givenTags(q["tag"])}}
 	if n, err := strconv.Atoi(q.Get("offset")); err == nil {
 		l.Offset = max(0, min(n, maxOffset))
 	}
@@ -118,7 +106,7 @@ func (s *server) sessions(w http.ResponseWriter, r *http.Request) {
 		l.Sources, err = sourceNames(r.Context(), s.db, l.Source)
 	}
 	if err == nil {
-		l.AllTags, err = tagNames(r.Context(), s.db, l.Tag())
+		err = l.offer(r.Context(), s.db)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -204,31 +192,4 @@ func sourceNames(ctx context.Context, db *sessiondb.DB, chosen string) ([]string
 		names = append(names, chosen)
 	}
 	return names, err
-}
-
-// tagNames are the tags, the most used one first, and the chosen one.
-func tagNames(ctx context.Context, db *sessiondb.DB, chosen string) ([]string, error) {
-	all, err := db.AllTags(ctx)
-	var names []string
-	for _, t := range all {
-		names = append(names, t.Tag)
-	}
-	if chosen != "" && !slices.Contains(names, chosen) {
-		names = append(names, chosen)
-	}
-	return names, err
-}
-
-// givenTags are the tags that are asked for, as they are stored; the choice of all is
-// empty.
-func givenTags(values []string) (tags []string) {
-	for _, v := range values {
-		if clean, err := sessiondb.CleanTag(v); err == nil {
-			v = clean
-		}
-		if v != "" {
-			tags = append(tags, v)
-		}
-	}
-	return tags
 }

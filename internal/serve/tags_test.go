@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/sessiondb-go/sessiondb"
@@ -35,6 +36,12 @@ func TestTags(t *testing.T) {
 	holds(t, get(t, s, "/?tag=all&tag=work"), []string{`<option selected>all</option>`, `name="tag" value="work" checked`})
 	holds(t, get(t, s, "/?tag=all"), []string{`href="/?offset=50&amp;tag=all" rel="next"`}, "other")
 	holds(t, get(t, s, "/?tag=all&offset=50"), []string{"s00", "s01"}, "s02")
+	holds(t, get(t, s, "/usage?days=0&tag=work&tag=all"), []string{`<dt>Sessions</dt><dd>2</dd>`, `<option selected>work</option>`, `value="all" checked`})
+	for path, lines := range map[string]int{"/export?tag=work": 2, "/export?tag=work&source=cron": 0, "/export?tag=none": 0} {
+		if a := ask(t, s, http.MethodGet, path, "", nil); a.StatusCode != http.StatusOK || strings.Count(a.body, "\n") != lines {
+			t.Errorf("%s: status %d, %d lines, not %d", path, a.StatusCode, strings.Count(a.body, "\n"), lines)
+		}
+	}
 	holds(t, get(t, s, "/?q=tag%3Awork+source%3Acron"), []string{"No session here"})
 	holds(t, get(t, s, "/?q=source%3Acron&source=cli"), []string{"no searchable terms"})
 	holds(t, get(t, s, "/session?id=s00"), append(two[2:], `<form method="post" action="/tag">`, `name="tags" value="&#34;&lt;script&gt; all work"`), "<script>")

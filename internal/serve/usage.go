@@ -15,6 +15,7 @@ type usage struct {
 	Days    int // 0 for all time
 	Source  string
 	Sources []string
+	tagFilter
 	Total   sessiondb.UsageRow
 	ByDay   []dayUsage
 	Models  []share
@@ -44,13 +45,16 @@ const (
 
 func (s *server) usage(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	u := &usage{Days: usualDays, Source: q.Get("source")}
+	u := &usage{Days: usualDays, Source: q.Get("source"), tagFilter: tagFilter{Tags: givenTags(q["tag"])}}
 	if n, err := strconv.Atoi(q.Get("days")); err == nil {
 		u.Days = max(0, min(n, maxDays))
 	}
 	err := u.sum(r.Context(), s.db, s.now())
 	if err == nil {
 		u.Sources, err = sourceNames(r.Context(), s.db, u.Source)
+	}
+	if err == nil {
+		err = u.offer(r.Context(), s.db)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -60,7 +64,7 @@ func (s *server) usage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (u *usage) sum(ctx context.Context, db *sessiondb.DB, now time.Time) error {
-	f := sessiondb.UsageFilter{Source: u.Source}
+	f := sessiondb.UsageFilter{Source: u.Source, Tags: u.Tags}
 	if u.Days > 0 {
 		y, m, d := now.Date()
 		f.After = time.Date(y, m, d-u.Days+1, 0, 0, 0, 0, now.Location())
