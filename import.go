@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 )
 
 // ImportOptions shapes an import. The zero value works.
@@ -105,6 +106,7 @@ func (im *Importer) run(ctx context.Context, r io.Reader) error {
 		}
 		end := readErr != nil && !errors.Is(readErr, errLongLine)
 		if len(batch) >= batchSessions || size >= batchBytes || end && len(batch) > 0 {
+			makeRoom(size)
 			if err := im.store(ctx, batch); err != nil {
 				return fmt.Errorf("%s: %w", whatCame(batch), err)
 			}
@@ -117,6 +119,16 @@ func (im *Importer) run(ctx context.Context, r io.Reader) error {
 			return fmt.Errorf("line %d: %w", lines.n, readErr)
 		}
 		im.progress(lines.n)
+	}
+}
+
+// largeBatch is how many bytes make it worth while to give back what reading them took:
+// to store and to index a message takes the database many times its size.
+const largeBatch = 16 << 20
+
+func makeRoom(size int) {
+	if size >= largeBatch {
+		debug.FreeOSMemory()
 	}
 }
 

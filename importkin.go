@@ -39,7 +39,9 @@ func (im *Importer) meetKin(s *transcribed, created bool, counts string) {
 		return
 	}
 	if k.from == "" && created {
-		k.from = cmp.Or(im.index.brought(s.first), counts)
+		if k.from = im.index.brought(s.first); k.from == "" || k.from == s.id {
+			k.from = counts
+		}
 	}
 	if m.After != "" {
 		k.after = number(m.After, 0)

@@ -116,7 +116,11 @@ func (b *importBatch) findBase(ctx context.Context, row []any) error {
 	if b.base > 0 {
 		return nil
 	}
-	id, err := b.insertNew(ctx, row)
+	probe := make([]any, len(row)) // nothing is said in it that would be indexed
+	for _, at := range []int{messageSessionAt, messageRoleAt, messageTimeAt} {
+		probe[at] = row[at]
+	}
+	id, err := b.insertNew(ctx, probe)
 	if err == nil {
 		b.base = id
 		_, err = b.tx.Exec(ctx, `DELETE FROM messages WHERE id = ?`, id)

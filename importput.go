@@ -30,6 +30,7 @@ func (im *Importer) flush(ctx context.Context) error {
 		}
 		return nil
 	}
+	makeRoom(im.size)
 	writes := false
 	err := im.db.read(ctx, func(q engine.Queryer) (err error) {
 		if err = run(q, nil); err == nil {
@@ -155,7 +156,7 @@ type transcriptPut struct {
 
 func (p *transcriptPut) run(ctx context.Context) (transcribedResult, error) {
 	s := p.s
-	if s.conflict != "" || s.mark == nil && s.found != nil && len(s.pending) == 0 {
+	if s.conflict != "" || s.mark == nil && s.found != nil && len(s.pending) == 0 || s.mark.old() && s.seen < s.mark.Messages {
 		return p.r, nil
 	}
 	ok, err := p.unchanged(ctx)
@@ -194,7 +195,7 @@ func (p *transcriptPut) run(ctx context.Context) (transcribedResult, error) {
 
 // list completes the mark.
 func (p *transcriptPut) list() {
-	p.r.listed = p.s.unlisted
+	p.r.listed = slices.Clone(p.s.unlisted)
 	if p.mark.Messages += int64(len(p.s.pending)); p.s.mark == nil {
 		p.mark.Messages += int64(len(p.s.unlisted))
 	}

@@ -109,6 +109,7 @@ var (
 
 	messageIDAt      = columnAt(messageColumns, "id")
 	messageSessionAt = columnAt(messageColumns, "session_id")
+	messageRoleAt    = columnAt(messageColumns, "role")
 	messageTimeAt    = columnAt(messageColumns, "timestamp")
 )
 

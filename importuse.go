@@ -11,10 +11,6 @@ func (p *transcriptPut) use(ctx context.Context) error {
 	if !p.s.ended || len(m.Uses) == 0 {
 		return nil
 	}
-	index, err := p.im.indexed(ctx, p.q)
-	if err != nil {
-		return err
-	}
 	own := map[uint64]bool{}
 	for n := range p.mark.Used.all() {
 		own[n] = true
@@ -28,13 +24,19 @@ func (p *transcriptPut) use(ctx context.Context) error {
 		for i, key := range u.Keys {
 			ns[i] = number("use\x00"+key, 0)
 		}
-		switch by := p.countedBy(index, ns); {
-		case own[ns[0]]:
+		if own[ns[0]] {
 			if ns[0] == last && u.Tokens.Output > p.mark.LastUse.Output { // the file was imported amid it
 				more.add(u.Tokens, 1)
 				more.add(p.mark.LastUse, -1)
 				p.mark.LastUse = u.Tokens
 			}
+			continue
+		}
+		index, err := p.im.indexed(ctx, p.q)
+		if err != nil {
+			return err
+		}
+		switch by := p.countedBy(index, ns); {
 		case by != "":
 			p.r.counts = cmp.Or(p.r.counts, by)
 		default:

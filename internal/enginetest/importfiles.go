@@ -183,6 +183,17 @@ func transcriptOldMarks(t *testing.T, h *harness) {
 	if s := must[sessiondb.Session](t)(db.Session(t.Context(), "a")); s.Usage.Output != 15 || s.APICallCount != 2 {
 		t.Errorf("%+v, %d calls", s.Usage, s.APICallCount)
 	}
+
+	// What stands amid it in the file makes for a transaction before all is compared.
+	db, _ = h.store(t)
+	take(t, db, asItIs, unique("a", 0, "one", "two"))
+	noError(t, db.SetMeta(t.Context(), "sessiondb_import:a", `{"messages":2,"keys":"`+chainOf("one", "two")+`","last":2,"digest":"x","started":1700000000}`))
+	amid := unique("a", 0, "one", "side:"+strings.Repeat("wide ", 200_000), "two", "three")
+	amid.Title, amid.Titles = ptr("new"), 1
+	take(t, db, asItIs, amid)
+	if d := cmp.Diff([]string{"one", "two", "three"}, texts(messages(t, db, "a"))); d != "" {
+		t.Error(d)
+	}
 }
 
 // chainOf is what earlier versions kept of keys.

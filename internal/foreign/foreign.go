@@ -158,7 +158,9 @@ func (q *queue) next(in *lines, read func(line []byte) error, end func()) (sessi
 		if err != nil {
 			return sessiondb.TranscriptMessage{}, in.end(err)
 		}
-		if err := read(line); err != nil {
+		err = read(line)
+		in.done()
+		if err != nil {
 			return sessiondb.TranscriptMessage{}, in.failed(err)
 		}
 	}

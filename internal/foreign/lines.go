@@ -31,6 +31,16 @@ type lines struct {
 
 func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 64<<10)} }
 
+// largeLine is how many bytes are kept to read the next line into.
+const largeLine = 1 << 20
+
+// done says that the line which was read is not needed any more.
+func (l *lines) done() {
+	if cap(l.buf) > largeLine {
+		l.buf = nil
+	}
+}
+
 // next returns the next line that is not blank, valid until it is called again.
 // One that is too long is passed over, and is a [*sessiondb.LineError].
 func (l *lines) next() ([]byte, error) {
