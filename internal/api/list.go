@@ -9,7 +9,7 @@ import (
 var listMethods = []*Method{
 	method(ReadsStore, "list_sessions_rich",
 		"Lists conversations, newest first, each compressed one as its live end.",
-		"a list of sessions with preview, last_active, and _lineage_root_id where one stands for a root", listSessions),
+		"a list of sessions with preview, last_active, _lineage_root_id where one stands for a root, and tags where there are some", listSessions),
 	method(ReadsStore, "search_sessions", "Lists single sessions by last activity, newest first.",
 		"a list of sessions with preview and last_active", recentSessions),
 }

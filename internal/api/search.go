@@ -12,7 +12,7 @@ var searchMethods = []*Method{
 		"a list of hits: id, session_id, role, snippet, timestamp, tool_name, source, model, session_started, context; "+
 			"with explain, an object of hits, total, understood, notices and suggestions", searchMessages),
 	method(ReadsStore, "search_conversations", "Finds conversations, one entry for all the hits of one, best first.",
-		"conversations (best, hits, root_id, tip_id, title, preview, view), total, understood, notices, suggestions", searchConversations),
+		"conversations (best, hits, root_id, tip_id, title, tags where there are some, preview, view), total, understood, notices, suggestions", searchConversations),
 }
 
 type searchParams struct {
