@@ -84,7 +84,7 @@ func TestMessageMatches(t *testing.T) {
 	} {
 		var b strings.Builder
 		c.m.ID = 7
-		m := NewMessage(c.m, MessageOptions{Terms: sessiondb.QueryTerms("needle"), Max: 2000, Whole: "/whole"})
+		m := NewMessage(c.m, MessageOptions{Terms: sessiondb.QueryTerms("needle"), Max: 2000, Deep: len(long), Whole: "/whole"})
 		if err := m.Write(&b); err != nil || m.Matches != 1 || b.Len() > 4000 {
 			t.Errorf("%s: %d matches, %d bytes, %v", what, m.Matches, b.Len(), err)
 		}
@@ -92,6 +92,18 @@ func TestMessageMatches(t *testing.T) {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("%s: no %s in\n%s", what, want, b.String())
 			}
+		}
+	}
+}
+
+// How far a long text is looked through is bounded, and told.
+func TestDeep(t *testing.T) {
+	text := strings.Repeat("hay ", 1000) + "needle " + strings.Repeat("hay ", 1000)
+	for _, c := range []struct{ deep, matches, looked int }{{0, 0, 0}, {2000, 0, 1900}, {1 << 20, 1, len(text) - 100}} {
+		m := NewMessage(sessiondb.Message{ID: 7, Role: "tool", Content: sessiondb.Text(text)},
+			MessageOptions{Terms: sessiondb.QueryTerms("needle"), Max: 100, Deep: c.deep})
+		if m.Matches != c.matches || m.Looked != c.looked {
+			t.Errorf("%d deep: %d matches, looked through %d bytes", c.deep, m.Matches, m.Looked)
 		}
 	}
 }

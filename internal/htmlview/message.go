@@ -21,9 +21,11 @@ type MessageOptions struct {
 	// all of it is.
 	Max   int
 	Whole string
-	// Terms are marked, in what a search looks at. A text that is cut is shown from
-	// near its first match on, and what is folded and has one is open.
+	// Terms are marked, in what a search looks at. What is folded and has a match is
+	// open. A text that is cut before its first match is shown from near that on, if it
+	// is among the first Deep bytes.
 	Terms sessiondb.Terms
+	Deep  int
 	// Hit says that a search found this message: if nothing in it can be marked, its
 	// head is the place of its first match.
 	Hit bool
@@ -43,6 +45,7 @@ type Message struct {
 	Size      string // of all of it
 	Matches   int    // how many are marked
 	Hit       bool   // without one
+	Looked    int    // how many bytes were looked through past Max
 	// Before and After are where the matches beside those of this message are, empty
 	// for nowhere.
 	Before, After string
@@ -70,7 +73,7 @@ func NewMessage(m sessiondb.Message, o MessageOptions) *Message {
 		v.Class = m.Role
 	}
 	k := &marker{terms: o.Terms, message: m.ID}
-	c := &cutter{max: o.Max, terms: o.Terms}
+	c := &cutter{max: o.Max, deep: o.Deep, terms: o.Terms}
 	if m.Role == "tool" {
 		name := "tool"
 		if m.ToolName != nil {
@@ -90,7 +93,7 @@ func NewMessage(m sessiondb.Message, o MessageOptions) *Message {
 	if c.did {
 		v.Whole, v.Size = o.Whole, fmt.Sprintf("%d KB", (c.all+1023)/1024)
 	}
-	v.Matches, v.Hit = k.n, o.Hit && k.n == 0
+	v.Matches, v.Hit, v.Looked = k.n, o.Hit && k.n == 0, c.looked
 	return v
 }
 
@@ -114,10 +117,11 @@ func body(m sessiondb.Message, c *cutter, k *marker) template.HTML {
 
 // cutter shortens texts and remembers whether it did, and how long they all are.
 type cutter struct {
-	max, all int
-	terms    sessiondb.Terms
-	did      bool
-	inside   bool // the last one does not begin at its beginning
+	max, deep, all int
+	terms          sessiondb.Terms
+	did            bool
+	looked         int
+	inside         bool // the last one does not begin at its beginning
 }
 
 // cut shortens a text to its beginning, or, if no match is there, to what is around the
@@ -129,15 +133,30 @@ func (c *cutter) cut(s string, terms sessiondb.Terms) string {
 		return s
 	}
 	c.did = true
-	if found := terms.Find(s); len(found) > 0 && found[0].End > c.max {
+	if at := c.match(s, terms); at >= 0 {
 		c.inside = true
-		s = s[max(0, found[0].Start-c.max/4):]
+		s = s[max(0, at-c.max/4):]
 		if len(s) <= c.max {
 			return "…" + strings.ToValidUTF8(s, "")
 		}
 		return "…" + strings.ToValidUTF8(s[:c.max], "") + "…"
 	}
 	return strings.ToValidUTF8(s[:c.max], "") + "…"
+}
+
+// match is where the first match in a text is, if nothing of it is shown otherwise; -1 for
+// none.
+func (c *cutter) match(s string, terms sessiondb.Terms) int {
+	deep := min(len(s), c.deep)
+	if terms.None() || deep <= c.max || len(terms.Find(s[:c.max])) > 0 {
+		return -1
+	}
+	c.looked += deep - c.max
+	c.deep -= deep - c.max
+	if found := terms.Find(s[:deep]); len(found) > 0 {
+		return found[0].Start
+	}
+	return -1
 }
 
 func callOf(raw json.RawMessage, c *cutter, k *marker) call {

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"html/template"
+	"math"
 	"strconv"
 	"strings"
 
@@ -18,17 +19,30 @@ type shown struct {
 	First   string // the name of the first match
 }
 
+// maxDeep is how many bytes past those shown a page looks through for matches, beside the
+// message that was asked for.
+const maxDeep = 1 << 20
+
 // show shows the messages of a page. Each that has matches leads to those before and
 // after it.
 func show(r reading, query string) (shown, error) {
 	s := shown{Query: query, HTML: map[int64]template.HTML{}}
 	terms := sessiondb.QueryTerms(query)
 	var all, matching []*htmlview.Message
+	room := maxDeep
 	for _, p := range r.Parts {
 		for _, m := range p.Messages {
-			v := htmlview.NewMessage(m, htmlview.MessageOptions{
-				Link: messageURL(m, query), Max: maxShown, Whole: wholeURL(m, query), Terms: terms, Hit: m.ID == r.Target && query != "",
-			})
+			o := htmlview.MessageOptions{
+				Link: messageURL(m, query), Max: maxShown, Whole: wholeURL(m, query), Terms: terms, Deep: maxShown + room,
+			}
+			asked := m.ID == r.Target && query != ""
+			if asked {
+				o.Hit, o.Deep = true, math.MaxInt
+			}
+			v := htmlview.NewMessage(m, o)
+			if !asked {
+				room -= v.Looked
+			}
 			all = append(all, v)
 			if v.Matches > 0 {
 				matching = append(matching, v)
