@@ -1,8 +1,10 @@
 package sessiondb
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
@@ -83,9 +85,65 @@ func chargeOtherModel(ctx context.Context, tx engine.Execer, id string, u UsageU
 			before.ActualCostUSD = nil
 		}
 		row.subtract(before)
+		row.limit(row) // where the totals became smaller, nothing is known to be used
 	}
 	return charge(ctx, tx, id, row)
 }
+
+// fitCharges makes what is kept of models fit totals that became smaller, as they do
+// where a program counts anew: no model has used less than nothing.
+func fitCharges(ctx context.Context, tx engine.Execer, id string) error {
+	kept, err := modelUsage(ctx, tx, ` WHERE c.id = ?`, id)
+	if err != nil || len(kept) == 0 {
+		return err
+	}
+	s, err := sessionByID(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	left := s.usage()
+	slices.SortFunc(kept, func(a, b otherUsage) int { return cmp.Compare(a.Key, b.Key) })
+	for _, k := range kept {
+		row := k.UsageRow
+		row.limit(left)
+		left.subtract(row)
+		if _, err := tx.Exec(ctx, `DELETE FROM sessiondb_model_usage WHERE session_id = ? AND model = ?`, id, row.Key); err != nil {
+			return err
+		}
+		if err := charge(ctx, tx, id, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// limit makes usage none below 0, and none above most.
+func (r *UsageRow) limit(most UsageRow) {
+	for i, n := range r.counters() {
+		*n = max(0, min(*n, *most.counters()[i]))
+	}
+	for i, cost := range r.costs() {
+		if at := *cost; at != nil {
+			c := max(0, min(*at, orNone(*most.costs()[i])))
+			*cost = &c
+		}
+	}
+}
+
+func (r *UsageRow) counters() []*int64 {
+	t := &r.Tokens
+	return []*int64{&t.Input, &t.Output, &t.CacheRead, &t.CacheWrite, &t.Reasoning, &r.APICalls}
+}
+
+// orNone is a cost, 0 where there is none.
+func orNone(cost *float64) float64 {
+	if cost == nil {
+		return 0
+	}
+	return *cost
+}
+
+func (r *UsageRow) costs() []**float64 { return []**float64{&r.EstimatedCostUSD, &r.ActualCostUSD} }
 
 // chargeSoFar keeps what a session has used when it switches to another model.
 func chargeSoFar(ctx context.Context, tx engine.Execer, s Session, model string) error {

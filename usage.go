@@ -45,6 +45,9 @@ func (db *DB) UpdateUsage(ctx context.Context, id string, u UsageUpdate) (err er
 			return err
 		}
 		n, err := tx.Exec(ctx, query, args...)
+		if err == nil && n > 0 && u.Absolute {
+			err = fitCharges(ctx, tx, id)
+		}
 		if err != nil || n > 0 {
 			return err
 		}

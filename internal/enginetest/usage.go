@@ -295,6 +295,12 @@ func usageSwitch(t *testing.T, h *harness) {
 	noError(t, db.SetModel(t.Context(), "a", "small"))
 	spend("small", 1, false)
 	check(map[string]int64{"small": 1301, "large": 700})
+	spend("small", 900, true) // counted anew: no model has used less than nothing
+	check(map[string]int64{"small": 200, "large": 700})
+	spend("large", 100, true)
+	check(map[string]int64{"small": 0, "large": 100})
+	spend("small", 1600, true)
+	check(map[string]int64{"small": 1500, "large": 100})
 
 	must[sessiondb.DeleteReport](t)(db.DeleteSession(t.Context(), "a", sessiondb.DeleteOptions{}))
 	spend("large", 3, false)
