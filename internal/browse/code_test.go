@@ -112,6 +112,7 @@ func FuzzProse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, width int, word string) {
 		width = 1 + (width&0xffff)%200
+		word = strings.ToValidUTF8(word, "") // no match begins within a character
 		split := func(drawn string) []string { return strings.Split(drawn, "\n") }
 		plain, m := &model{}, &model{o: Options{Color: true}}
 		want, got, marked := split(plain.drawn(text, width)), split(m.drawn(text, width)), split(m.drawn(text, width, word))
