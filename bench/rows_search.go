@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/bench/corpus"
@@ -21,6 +22,9 @@ var searches = []found{
 	{"Two words, 20 hits with context, by rank", sessiondb.SearchQuery{Text: corpus.TwoWords}, "words", ratioAtMost, 0.6},
 	{"A very common word, by rank", sessiondb.SearchQuery{Text: corpus.CommonWord}, "words", ratioAtMost, 1},
 	{"A very common word, newest", sessiondb.SearchQuery{Text: corpus.CommonWord, Sort: sessiondb.Newest}, "words", timesFaster, 5},
+	{"A very common word in one session, by rank", sessiondb.SearchQuery{Text: corpus.CommonWord, Sessions: []string{corpus.LongSession}}, "words", timesFaster, 2},
+	{"A very common word in one session, newest", sessiondb.SearchQuery{Text: corpus.CommonWord, Sessions: []string{corpus.LongSession}, Sort: sessiondb.Newest}, "words", timesFaster, 5},
+	{"A common word without another, newest", sessiondb.SearchQuery{Text: corpus.WithoutCommon, Sort: sessiondb.Newest}, "words", timesFaster, 2},
 	{"Two CJK characters, no match", sessiondb.SearchQuery{Text: corpus.CJKNone}, "scan", timesFaster, 10},
 	{"Two CJK characters, many matches", sessiondb.SearchQuery{Text: corpus.CJKMany}, "scan", timesFaster, 10},
 	{"One CJK character, many matches", sessiondb.SearchQuery{Text: corpus.CJKManyOne}, "scan", timesFaster, 10},
@@ -57,9 +61,11 @@ func (e *env) searchRow(f found, z corpus.Size) row {
 	if f.query.Sort != sessiondb.ByRank {
 		order = string(f.query.Sort)
 	}
+	documented := strings.Replace(f.query.Text, " -", " NOT ", 1)
+	session := strings.Join(f.query.Sessions, "") // one at most
 	base := func(context.Context) (outcome, error) {
 		a, err := e.python.do(map[string]any{
-			"op": "search", "store": e.stores[z.Name], "query": f.query.Text, "how": f.how, "order": order, "limit": 20,
+			"op": "search", "store": e.stores[z.Name], "query": documented, "session": session, "how": f.how, "order": order, "limit": 20,
 		})
 		o := seconds(a.Seconds)
 		o.answer = fmt.Sprint(a.N, " hits")

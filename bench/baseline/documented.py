@@ -216,7 +216,7 @@ FOUND = """
 SELECT m.id, m.session_id, m.role, {snippet} AS snippet, m.content, m.timestamp, m.tool_name,
   s.source, s.model, s.started_at AS session_started
 FROM {table} JOIN messages m ON m.id = {table}.rowid JOIN sessions s ON s.id = m.session_id
-WHERE {table} MATCH ? ORDER BY {order} LIMIT ? OFFSET ?
+WHERE {table} MATCH ?{condition} ORDER BY {order} LIMIT ? OFFSET ?
 """
 
 SCAN = """
@@ -249,7 +249,12 @@ def search(r):
     else:
         table = "messages_fts" if r["how"] == "words" else "messages_fts_trigram"
         snippet = "snippet(%s, 0, '>>>', '<<<', '...', 40)" % table
-        rows = db.execute(FOUND.format(table=table, snippet=snippet, order=ORDERS[r["order"]]), (r["query"], r["limit"], 0))
+        # No session is among the documented filters; those are conditions like this one.
+        condition, only = (" AND m.session_id = ?", (r["session"],)) if r["session"] else ("", ())
+        rows = db.execute(
+            FOUND.format(table=table, snippet=snippet, condition=condition, order=ORDERS[r["order"]]),
+            (r["query"], *only, r["limit"], 0),
+        )
     hits = [dict(row) for row in rows.fetchall()]
     for h in hits:
         h["context"] = [

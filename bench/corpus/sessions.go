@@ -33,12 +33,13 @@ const (
 
 // Queries whose matches follow from the vocabulary.
 const (
-	TwoWords    = "docker deployment"
-	CommonWord  = "the"
-	CJKMany     = "배포"
-	CJKManyOne  = "배"
-	CJKNone     = "쀍쒧"
-	ListedFirst = 20
+	TwoWords      = "docker deployment"
+	CommonWord    = "the"
+	WithoutCommon = "error -the"
+	CJKMany       = "배포"
+	CJKManyOne    = "배"
+	CJKNone       = "쀍쒧"
+	ListedFirst   = 20
 )
 
 // RareWord is one that a few messages in a hundred thousand have.
