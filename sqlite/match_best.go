@@ -9,13 +9,8 @@ import (
 
 // byRanks delivers what no index answers alone, by what each of them says of it.
 func (r *matching) byRanks(p *matchPlan) error {
-	if err := p.c.narrowToRare(p.root); err != nil {
+	if err := r.bestFirst(p); err != nil || r.done {
 		return err
-	}
-	if !p.c.within.listed() {
-		if err := r.bestFirst(p); err != nil || r.done {
-			return err
-		}
 	}
 	return r.allByRanks(p)
 }
@@ -48,36 +43,50 @@ const excludedOf = 8
 // match, which is seen of them alone. Where they are not enough, all hits are looked
 // for, and those come again.
 func (r *matching) bestFirst(p *matchPlan) error {
-	exprs := p.c.rankedBy(p.root)
-	if len(exprs) != 1 || r.where() != "" || !p.c.likely(p.root) {
+	index, expr, ok := p.c.ranking(p.root)
+	if !ok || r.where() != "" {
 		return nil
 	}
-	for index, expr := range exprs {
-		best, err := r.best(&matchPlan{index: index, expr: expr, newestTies: true}, excludedOf*r.wanted())
-		if err != nil {
+	best, err := r.best(&matchPlan{index: index, expr: expr, newestTies: true}, excludedOf*r.wanted())
+	if err != nil {
+		return err
+	}
+	for batch := range slices.Chunk(best, lookedUp) {
+		if batch, err = r.verified(batch); err != nil {
 			return err
 		}
-		for batch := range slices.Chunk(best, lookedUp) {
-			if batch, err = r.verified(batch); err != nil {
-				return err
-			}
-			if err := r.deliverBatch(batch); err != nil || r.done {
-				return err
-			}
+		if err := r.deliverBatch(batch); err != nil || r.done {
+			return err
 		}
 	}
 	r.again = r.skipped + r.taken
 	return nil
 }
 
-// likely says that most of what an index ranks best is a hit: any of what is looked
-// for is enough, or the index knows all that is.
-func (c *compiler) likely(root searchql.Node) bool {
-	and, ok := root.(*searchql.And)
-	if !ok {
-		return true
+// ranking is an expression for an index that ranks what a tree matches as all that
+// know a term of it do, and finds little else: any of what is looked for, or all of it.
+func (c *compiler) ranking(root searchql.Node) (index, expr string, ok bool) {
+	and, all := root.(*searchql.And)
+	if all {
+		if slices.ContainsFunc(and.Nodes, func(n searchql.Node) bool { return !flat(n) }) {
+			return "", "", false
+		}
+		return c.exprOf(and.Nodes, " AND ")
 	}
-	_, _, ok = c.exprOf(and.Nodes, " AND ")
+	exprs := c.rankedBy(root)
+	for index, expr = range exprs {
+		ok = len(exprs) == 1
+	}
+	return index, expr, ok
+}
+
+// flat says that a tree is a term or any of some: of another one FTS5 leaves out of the
+// rank what is part of an alternative that does not match.
+func flat(n searchql.Node) bool {
+	if or, ok := n.(*searchql.Or); ok {
+		return !slices.ContainsFunc(or.Nodes, func(k searchql.Node) bool { return !flat(k) })
+	}
+	_, ok := n.(*searchql.Term)
 	return ok
 }
 

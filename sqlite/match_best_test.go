@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/sessiondb-go/sessiondb"
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 	"github.com/sessiondb-go/sessiondb/internal/searchql"
 )
@@ -12,8 +14,20 @@ import (
 // those of all hits.
 func TestBestFirst(t *testing.T) {
 	halved, whole := rankedStore(t)
+	r := rand.New(rand.NewPCG(11, 12))
+	var more []sessiondb.Message
+	for range 100 {
+		var text string
+		for range 1 + r.IntN(6) {
+			text += []string{"a", "b", "er", "docker", "deploy"}[r.IntN(5)] + " "
+		}
+		more = append(more, sessiondb.Message{Role: "user", Content: sessiondb.Text(text)})
+	}
+	if _, err := db(halved).AppendMessages(t.Context(), "s", more); err != nil {
+		t.Fatal(err)
+	}
 	for _, text := range []string{
-		"docker -deploy", "docker OR 배포", "배 OR deploy OR 오류", "a -배", "(docker OR er) -(배포 OR deploy)", "(docker deploy) OR 배", "docker -er -ab", "docker OR ค้น",
+		"docker -deploy", "docker OR 배포", "배 OR deploy OR 오류", "a -배", "(docker OR er) -(배포 OR deploy)", "(docker deploy) OR 배", "docker -er -ab", "docker a -배", "docker (a OR er) -ab", "((a b) OR docker) er -ab", "((a b) OR er) docker -ab", "docker OR ค้น",
 	} {
 		for _, limit := range []int{1, 7, 50, 0} {
 			m := engine.Match{Query: searchql.Parse(text, searchql.Options{}), Limit: limit, Offset: limit / 2}
