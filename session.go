@@ -360,19 +360,21 @@ func resolveID(ctx context.Context, q engine.Queryer, ref string) (string, error
 }
 
 // FindSession returns the session a person means: an id, a unique prefix of
-// one, or a title, which stands for the newest of its lineage.
-func (db *DB) FindSession(ctx context.Context, ref string) (Session, error) {
-	id, err := db.ResolveSessionID(ctx, ref)
-	if errors.Is(err, ErrNotFound) {
-		var titled string
-		if titled, err = db.ResolveTitle(ctx, ref); err == nil {
-			id = titled
-		}
-	}
-	if err != nil {
-		return Session{}, err
-	}
-	return db.Session(ctx, id)
+// one, or a title, which stands for the newest of its lineage. What is both the
+// prefix of one and the title of another is an [*AmbiguousError].
+func (db *DB) FindSession(ctx context.Context, ref string) (s Session, err error) {
+	defer wrap(&err, "resolve session %q", ref)
+	err = db.readPast(ctx, func(q engine.Queryer) error {
+		s, err = oneOf(ctx, q, ref, func() ([]string, error) {
+			id, err := resolveTitle(ctx, q, validText(ref))
+			if errors.Is(err, ErrNotFound) {
+				return nil, nil
+			}
+			return []string{id}, err
+		})
+		return err
+	})
+	return s, err
 }
 
 // SessionNamed returns the session that ref can only mean: an id, else the only
@@ -380,43 +382,48 @@ func (db *DB) FindSession(ctx context.Context, ref string) (Session, error) {
 // what changes a session: unlike [DB.FindSession] it takes no title for another
 // of its lineage. None is [ErrNotFound], several are an [*AmbiguousError].
 func (db *DB) SessionNamed(ctx context.Context, ref string) (s Session, err error) {
-	defer wrap(&err, "find session %q", ref)
+	defer wrap(&err, "resolve session %q", ref)
 	err = db.readPast(ctx, func(q engine.Queryer) error {
-		fit, err := namedIn(ctx, q, ref)
-		switch {
-		case err != nil:
-			return err
-		case len(fit) == 0:
-			return ErrNotFound
-		case len(fit) > 1:
-			return &AmbiguousError{Ref: ref, Candidates: fit}
-		}
-		s, err = sessionByID(ctx, q, fit[0])
+		s, err = oneOf(ctx, q, ref, func() ([]string, error) {
+			return queryStrings(ctx, q, `SELECT id FROM sessions WHERE title = ? ORDER BY started_at DESC, id DESC LIMIT ?`, validText(ref), maxCandidates)
+		})
 		return err
 	})
 	return s, err
 }
 
-// namedIn returns the ids that ref stands for by itself, at most maxCandidates.
-func namedIn(ctx context.Context, q engine.Queryer, ref string) ([]string, error) {
+// oneOf returns the session of an id, else the only one that ref is the beginning of
+// the id of, or that titled returns for it.
+func oneOf(ctx context.Context, q engine.Queryer, ref string, titled func() ([]string, error)) (s Session, err error) {
 	if ref == "" {
-		return nil, nil
+		return s, ErrNotFound
 	}
-	id, err := resolveID(ctx, q, ref)
+	begins, err := resolveID(ctx, q, ref)
+	if err == nil && begins == ref {
+		return sessionByID(ctx, q, ref)
+	}
+	fit := []string{begins}
 	var several *AmbiguousError
 	switch {
 	case errors.As(err, &several):
-		return several.Candidates, nil
-	case err != nil && !errors.Is(err, ErrNotFound):
-		return nil, err
-	case err == nil && id == ref:
-		return []string{id}, nil
+		fit = several.Candidates
+	case errors.Is(err, ErrNotFound):
+		fit = nil
+	case err != nil:
+		return s, err
 	}
-	fit, e := queryStrings(ctx, q, `SELECT id FROM sessions WHERE title = ? ORDER BY started_at DESC, id DESC LIMIT ?`, validText(ref), maxCandidates)
-	if e == nil && err == nil && !slices.Contains(fit, id) {
-		fit = append([]string{id}, fit...)
+	byTitle, err := titled()
+	if err != nil {
+		return s, err
 	}
-	return fit, e
+	fit = append(byTitle, slices.DeleteFunc(fit, func(id string) bool { return slices.Contains(byTitle, id) })...)
+	switch len(fit) {
+	case 0:
+		return s, ErrNotFound
+	case 1:
+		return sessionByID(ctx, q, fit[0])
+	}
+	return s, &AmbiguousError{Ref: ref, Candidates: fit[:min(len(fit), maxCandidates)]}
 }
 
 // SessionCount counts sessions, of one source if source is not empty.

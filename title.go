@@ -182,7 +182,8 @@ func titledIn(ctx context.Context, q engine.Queryer, from, part string, limit in
 }
 
 // ResolveTitle returns the id of the most recently started `title #N`, else of
-// the session with exactly that title, or [ErrNotFound].
+// the session with exactly that title, else of `title #N` whatever the case of
+// its letters, or [ErrNotFound].
 func (db *DB) ResolveTitle(ctx context.Context, title string) (id string, err error) {
 	defer wrap(&err, "resolve title %q", title)
 	if title == "" {
@@ -190,21 +191,30 @@ func (db *DB) ResolveTitle(ctx context.Context, title string) (id string, err er
 	}
 	title = validText(title)
 	err = db.readPast(ctx, func(q engine.Queryer) error {
-		numbered, err := numberedTitles(ctx, q, title)
-		if err != nil {
-			return err
-		}
-		if len(numbered) > 0 {
-			id = numbered[0].id
-			return nil
-		}
-		err = q.QueryRow(ctx, `SELECT id FROM sessions WHERE title = ? ORDER BY started_at DESC, id DESC LIMIT 1`, title).Scan(&id)
-		if errors.Is(err, sql.ErrNoRows) {
-			err = ErrNotFound
-		}
+		id, err = resolveTitle(ctx, q, title)
 		return err
 	})
 	return id, err
+}
+
+func resolveTitle(ctx context.Context, q engine.Queryer, title string) (id string, err error) {
+	numbered, err := numberedExactly(ctx, q, title)
+	if err != nil {
+		return "", err
+	}
+	if len(numbered) == 0 {
+		err = q.QueryRow(ctx, `SELECT id FROM sessions WHERE title = ? ORDER BY started_at DESC, id DESC LIMIT 1`, title).Scan(&id)
+		if !errors.Is(err, sql.ErrNoRows) {
+			return id, err
+		}
+		if numbered, err = numberedTitles(ctx, q, title); err != nil {
+			return "", err
+		}
+	}
+	if len(numbered) == 0 {
+		return "", ErrNotFound
+	}
+	return numbered[0].id, nil
 }
 
 // NextTitle returns the next free title of a lineage: the base itself, or
@@ -287,9 +297,8 @@ type numberedTitle struct {
 
 // numberedTitles returns the sessions titled `base #N`, last started first;
 // where there is none, those whose title differs in the case of letters only.
-// The range finds them by the index on titles: "$" is the byte after "#".
 func numberedTitles(ctx context.Context, q engine.Queryer, base string) ([]numberedTitle, error) {
-	exact, err := numbered(ctx, q, base, `title > ? AND title < ?`, base+" #", base+" $")
+	exact, err := numberedExactly(ctx, q, base)
 	if err != nil || len(exact) > 0 {
 		return exact, err
 	}
@@ -301,6 +310,12 @@ func numberedTitles(ctx context.Context, q engine.Queryer, base string) ([]numbe
 	}
 	titles = titles[:min(len(titles), maxTitleMatches)]
 	return numbered(ctx, q, base, `title IN (`+placeholders(len(titles))+`)`, anys(titles)...)
+}
+
+// numberedExactly is numberedTitles in the case that is given. The range finds them by
+// the index on titles: "$" is the byte after "#".
+func numberedExactly(ctx context.Context, q engine.Queryer, base string) ([]numberedTitle, error) {
+	return numbered(ctx, q, base, `title > ? AND title < ?`, base+" #", base+" $")
 }
 
 // maxTitleMatches bounds a query that lists titles one by one.

@@ -32,6 +32,7 @@ var sentinels = map[string]error{
 	"ErrConnection":   sessiondb.ErrConnection,
 	"ErrUncertain":    sessiondb.ErrUncertain,
 	"ErrReplaced":     sessiondb.ErrReplaced,
+	"ErrOtherLog":     sessiondb.ErrOtherLog,
 	"ErrReadOnly":     sessiondb.ErrReadOnly,
 	"ErrClosed":       sessiondb.ErrClosed,
 

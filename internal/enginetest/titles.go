@@ -60,8 +60,9 @@ func testTitles(t *testing.T, h *harness) {
 		db, c := h.store(t)
 		titles := map[string]string{
 			"a": "plan", "b": "plan #2", "c": "plan #10", "d": "plan #2b", "e": "pl%n", "f": "pl%n #2", "g": "plan #", "h": "other #3", "i": "far #9223372036854775807",
+			"k": "Deploy", "l": "deploy #2",
 		}
-		for _, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"} {
+		for _, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "k", "l"} {
 			h.sessions(t, db, id)
 			noError(t, db.SetTitle(t.Context(), id, titles[id]))
 			c.add(1e9)
@@ -77,7 +78,7 @@ func testTitles(t *testing.T, h *harness) {
 				t.Errorf("next after %q: %q, want %q", title, got, want)
 			}
 		}
-		for title, want := range map[string]string{"plan": "c", "pl%n": "f", "plan #2b": "d", "plan #2": "b", "other": "h"} {
+		for title, want := range map[string]string{"plan": "c", "pl%n": "f", "plan #2b": "d", "plan #2": "b", "other": "h", "Deploy": "k", "deploy": "l", "DEPLOY": "l"} {
 			if got := must[string](t)(db.ResolveTitle(t.Context(), title)); got != want {
 				t.Errorf("resolve %q: %q, want %q", title, got, want)
 			}
@@ -105,6 +106,17 @@ func testTitles(t *testing.T, h *harness) {
 			var several *sessiondb.AmbiguousError
 			if s, err := db.SessionNamed(t.Context(), ref); !errors.As(err, &several) || strings.Join(slices.Sorted(slices.Values(several.Candidates)), " ") != want {
 				t.Errorf("named %q: %q, %v, want one of %s", ref, s.ID, err, want)
+			}
+		}
+		for ref, want := range map[string]string{"plan": "b", "plan #2": "b", "ab": "ab", "other": "plain", "plain": "plain", "PLAN": "b", "long2": "long2"} {
+			if s, err := db.FindSession(t.Context(), ref); err != nil || s.ID != want {
+				t.Errorf("found %q: %q, %v, want %q", ref, s.ID, err, want)
+			}
+		}
+		for ref, want := range map[string][]string{"plai": {"ab", "plain"}, "long": {"long2", "long1"}} {
+			var several *sessiondb.AmbiguousError
+			if s, err := db.FindSession(t.Context(), ref); !errors.As(err, &several) || !slices.Equal(several.Candidates, want) {
+				t.Errorf("found %q: %q, %v, want one of %q", ref, s.ID, err, want)
 			}
 		}
 		for _, ref := range []string{"", "pl_n", "plan #3", "Plan"} {
