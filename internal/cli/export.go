@@ -35,6 +35,9 @@ how many are is told on the standard error. Read a file before you give it away
 all the same: a secret that looks like nothing is not found.`,
 		ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("format") {
+				e.format = export.Named(e.output)
+			}
 			if err := oneOf("format", e.format, export.Formats...); err != nil {
 				return err
 			}
@@ -51,7 +54,7 @@ all the same: a secret that looks like nothing is not found.`,
 		},
 	}
 	cmd.Flags().StringVarP(&e.output, "output", "o", "", "write to `FILE`, which is replaced once all is there, instead of the standard output")
-	cmd.Flags().StringVar(&e.format, "format", export.JSONL, "what to write: jsonl, markdown or html")
+	cmd.Flags().StringVar(&e.format, "format", export.JSONL, "what to write: jsonl, markdown or html; else what the name of FILE ends in asks for")
 	cmd.Flags().StringVar(&e.filter.Source, "source", "", "only sessions from `SOURCE`")
 	cmd.Flags().StringVar(&e.search, "search", "", "sessions in which a message matches `QUERY`, as 'sessiondb search' finds them")
 	cmd.Flags().BoolVar(&e.lineage, "lineage", false, "also all sessions that belong to the same tree")
