@@ -75,7 +75,12 @@ func mapError(err error) error {
 		return named(sessiondb.ErrCorrupt, err)
 	case foreignKeyViolation:
 		return named(sessiondb.ErrReferenced, err)
-	case readOnlyTransaction, insufficientRights:
+	case insufficientRights:
+		if errors.Is(err, fs.ErrPermission) { // see tx.mapError
+			return err
+		}
+		return named(sessiondb.ErrReadOnly, err)
+	case readOnlyTransaction:
 		return named(sessiondb.ErrReadOnly, err)
 	case ioError:
 		return named(sessiondb.ErrIO, err)

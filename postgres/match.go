@@ -20,7 +20,7 @@ func (s *store) Match(ctx context.Context, q engine.Queryer, m engine.Match) (ou
 	}
 	r := &matching{ctx: ctx, tx: t, m: m}
 	if err := r.compile(); err != nil {
-		return out, mapError(err)
+		return out, t.mapError(err)
 	}
 	if m.Count {
 		out.Counts, err = r.count()

@@ -51,6 +51,17 @@ func TestRights(t *testing.T) {
 			t.Errorf("compact: %v", err)
 		}
 	})
+	t.Run("a user who may read some of it", func(t *testing.T) {
+		grants := []string{`GRANT USAGE ON SCHEMA %s TO %s`, `GRANT SELECT ON ALL TABLES IN SCHEMA %s TO %s`, `REVOKE SELECT ON %s.messages, sessiondb_unindexed FROM %s`}
+		db := openAt(t, reader(t, dsn, schema, grants...))
+		_, err := db.Messages(t.Context(), "s")
+		_, searched := db.Search(t.Context(), sessiondb.SearchQuery{Text: "word"})
+		for table, err := range map[string]error{"messages": err, "sessiondb_unindexed": searched} {
+			if !errors.Is(err, fs.ErrPermission) || errors.Is(err, sessiondb.ErrReadOnly) || !strings.Contains(err.Error(), table) {
+				t.Errorf("%s: %v", table, err)
+			}
+		}
+	})
 	t.Run("a user who may nothing", func(t *testing.T) {
 		_, err := Open(t.Context(), reader(t, dsn, schema), Options{ReadOnly: true})
 		if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), schema) {

@@ -144,7 +144,9 @@ CREATE INDEX IF NOT EXISTS sessiondb_terms_grams ON sessiondb_terms USING gin (g
 CREATE TABLE IF NOT EXISTS sessiondb_unindexed (
     id BIGINT PRIMARY KEY
 );
-ALTER TABLE sessiondb_unindexed DROP CONSTRAINT IF EXISTS sessiondb_unindexed_id_fkey; -- each append would pay for it
+ALTER TABLE sessiondb_unindexed
+    DROP CONSTRAINT IF EXISTS sessiondb_unindexed_id_fkey, -- each append would pay for it
+    SET (vacuum_truncate = off); -- it is emptied all the time; to give back its room would take it from readers, on replicas too
 CREATE OR REPLACE FUNCTION sessiondb_message_said() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     IF TG_OP = 'UPDATE' THEN

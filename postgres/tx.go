@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 
 	"github.com/jackc/pgx/v5"
@@ -40,7 +41,7 @@ func (t *tx) Query(ctx context.Context, query string, args ...any) (engine.Rows,
 		}
 		raw.Close()
 		if err = t.learn(ctx, err); err != nil {
-			return nil, mapError(err)
+			return nil, t.mapError(err)
 		}
 	}
 }
@@ -79,9 +80,17 @@ func (t *tx) Exec(ctx context.Context, query string, args ...any) (int64, error)
 			return tag.RowsAffected(), nil
 		}
 		if err = t.learn(ctx, err); err != nil {
-			return 0, mapError(err)
+			return 0, t.mapError(err)
 		}
 	}
+}
+
+// mapError is mapError, but that who may not read does not hear of writing.
+func (t *tx) mapError(err error) error {
+	if !t.writes && sqlState(err) == insufficientRights {
+		return named(fs.ErrPermission, err)
+	}
+	return mapError(err)
 }
 
 // settle takes the rest of a result that is still open into memory.
@@ -145,7 +154,7 @@ func (r *rows) finish() {
 
 func (r *rows) fail(err error) {
 	if r.err == nil {
-		r.err = mapError(err)
+		r.err = r.tx.mapError(err)
 	}
 }
 
