@@ -1,9 +1,11 @@
 package sessiondb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/sessiondb-go/sessiondb/internal/engine"
 )
@@ -105,20 +107,26 @@ func branchedFrom(ctx context.Context, q engine.Queryer, ids ...string) (map[str
 	return from, err
 }
 
-// forksOf returns the branches of sessions whose rows tell no parent, by parent.
+// forksOf returns the branches of sessions whose rows tell no parent, by parent, and
+// by start.
 func forksOf(ctx context.Context, q engine.Queryer, parents []string) (map[string][]string, error) {
 	out := map[string][]string{}
 	some, err := orphansTable.exists(ctx, q)
 	if err != nil || !some {
 		return out, err
 	}
+	var forks []Session
 	err = eachIn(ctx, q, func(r engine.Rows) error {
-		var id, parent string
-		err := r.Scan(&id, &parent)
-		out[parent] = append(out[parent], id)
+		var s Session
+		err := r.Scan(&s.ID, &s.ParentID, timeColumn{"started_at", &s.StartedAt, new(odd)})
+		forks = append(forks, s)
 		return err
-	}, `SELECT c.id, o.parent_id FROM sessiondb_orphans o JOIN sessions c ON c.id = o.session_id
+	}, `SELECT c.id, o.parent_id, c.started_at FROM sessiondb_orphans o JOIN sessions c ON c.id = o.session_id
  WHERE `+branchedSQL+` AND c.parent_session_id IS NULL AND o.orphaned_at >= c.started_at AND o.parent_id IN`, parents)
+	slices.SortFunc(forks, func(a, b Session) int { return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ID, b.ID)) })
+	for _, f := range forks {
+		out[*f.ParentID] = append(out[*f.ParentID], f.ID)
+	}
 	return out, err
 }
 
