@@ -82,14 +82,14 @@ func (l *loading) fill(ctx context.Context, z Size, copies int) error {
 	if err := l.messages(ctx, sessions); err != nil {
 		return err
 	}
+	if err := l.indexed(ctx); err != nil { // what is copied next are the terms too
+		return err
+	}
 	for k := 1; k < copies; k++ {
 		l.say(fmt.Sprintf("  copy %d", k+1))
 		if err := l.exec(ctx, again(k, z.Messages)...); err != nil {
 			return err
 		}
-	}
-	if err := l.indexed(ctx); err != nil {
-		return err
 	}
 	l.say("  indexes")
 	return l.exec(ctx,
